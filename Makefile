@@ -55,8 +55,8 @@ race: ## the race detector, where anything runs in parallel (scripts/packages)
 plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
 	CGO_ENABLED=0 go build ./...
 	GOOS=windows CGO_ENABLED=0 go build -trimpath ./... # make dist takes it out of the build cache
-	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./ledger ./release
-	GOOS=darwin CGO_ENABLED=0 go build -trimpath ./internal/filelock ./internal/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody ./bench/processor
+	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/testing/pgtest ./internal/readfile ./ledger ./release
+	GOOS=darwin CGO_ENABLED=0 go build -trimpath ./internal/filelock ./internal/testing/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody ./bench/processor
 	CGO_ENABLED=0 $(TEST) -timeout 30m $$(scripts/packages plain)
 	CGO_ENABLED=0 $(TEST) -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
@@ -90,12 +90,12 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-SERVICES := postgresql chromium fonts-liberation firefox-esr \
+SERVICES := postgresql chromium poppler-utils fonts-liberation firefox-esr \
 	python3-venv python3-numpy python3-pandas python3-sklearn python3-onnx mypy
 services: ## installs what test-services needs, on Debian as root; elsewhere it names that and goes on
 	@scripts/debian $(SERVICES) $$(command -v npm >/dev/null || echo nodejs npm) || true # other Node.js bring npm, and conflict
 
-test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, a client generated from openapi.json, PostgreSQL, the proved checker on random tables
+test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, a client generated from openapi.json, PostgreSQL, votes as pandas, NumPy, hyparquet and DuckDB read and write them, the proved checker on random tables
 	$(MAKE) -j3 --output-sync=target test-postgres test-web test-python-pages-checker
 
 # Servers and browsers wait more than they work, so all of it runs side by side.
@@ -108,6 +108,7 @@ test-web:
 
 test-python-pages-checker:
 	scripts/test-python
+	scripts/test-readers
 	scripts/test-pages bin/plain/darrm
 	proofs/test bin/plain/darrm 200 2
 
@@ -131,7 +132,7 @@ MUTANTS ?= 150
 WITH_accountant := ./ensemble
 WITH_constraints := ./gamma
 mutants: ## draws MUTANTS changes of PKG by SEED, names what its tests do not notice, and the rate
-	go run ./internal/mutant/mutants -n $(MUTANTS) -seed $(SEED) -with "$(WITH_$(PKG))" ./$(PKG)
+	go run ./internal/testing/mutant/mutants -n $(MUTANTS) -seed $(SEED) -with "$(WITH_$(PKG))" ./$(PKG)
 
 PACKAGES ?=
 mutants-listed: ## plants every listed change again, in all packages or PACKAGES="./release ./serve", and wants each noticed

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
@@ -58,9 +59,10 @@ func (t Teachers) promise() accountant.Cost {
 }
 
 // stated is the statement that mechanisms and tables are compared with.
-func (t Teachers) stated() release.Stated {
+func (t Teachers) stated() ensemble.Stated {
 	each := t.promise()
-	s := release.Stated{Epsilon: &each.Epsilon, Affected: &t.Affected}
+	s := ensemble.Stated{K: t.K, Classes: cmp.Or(t.Classes, 2), Neighbours: t.Neighbours,
+		Teachers: t.Randomness, Epsilon: &each.Epsilon, Affected: &t.Affected}
 	if each.Delta != 0 || !math.IsInf(each.Epsilon, 1) {
 		s.TeacherDelta = &each.Delta
 	}
@@ -78,16 +80,17 @@ func (t Teachers) check() error {
 }
 
 func (t Teachers) request() choose.Request {
-	return choose.Request{Stated: t.stated(), K: t.K, Classes: cmp.Or(t.Classes, 2),
-		Neighbours: t.Neighbours, Service: true}
+	return choose.Request{Stated: t.stated(), Service: true}
 }
 
 // Mechanism is the noise for votes of certain teachers, certified for what it promises.
 type Mechanism struct {
 	teachers Teachers
-	stated   release.Stated // what the mechanism presumes of them
+	stated   ensemble.Stated // what the mechanism presumes of them
 	plan     release.Plan
 	slack    *float64 // δ′ that a plan spends on the composition; nil where none was planned
+	// statement is what decided on the mechanism; nil where that is a table, or another's mechanism.
+	statement *release.Statement
 }
 
 // PerLabel returns the (ε, δ) that one label costs: (+Inf, 1), which promises nothing, of the zero
@@ -103,17 +106,19 @@ func (m *Mechanism) PerLabel() accountant.Cost {
 // votes, with all that the mechanism states of the teachers and their number. The caller sets
 // Votes, the files, and Output, and calls Run. Votes of other teachers or classes are an error of
 // Run, and so is what is missing.
+//
+// A release that was made before is repeated, and labels that a charge of the same teachers and aim has
+// left are taken, by the mechanism that the charge names, whatever m is: another build of the program
+// may have found another one then.
 func (m *Mechanism) Labels(book *ledger.Ledger, name string) release.Labels {
-	l := release.Labels{Plan: func(_ context.Context, teachers, classes int) (release.Plan, error) {
-		if m == nil || m.plan.Mechanism() == nil || book == nil { // a release without a ledger is another
-			return release.Plan{}, errNothingGiven()
-		}
-		return m.plan, m.plan.Fits(teachers, classes)
-	}}
-	if m == nil || m.plan.Mechanism() == nil || book == nil {
-		return l
+	if m == nil || m.plan.Mechanism() == nil || book == nil { // a release without a ledger is another
+		return release.Labels{}
 	}
-	l.Read.K = m.plan.Mechanism().Setting().K
+	l := release.Labels{Plan: m.plan}
+	l.Read.K, l.Stated = m.plan.Mechanism().Setting().K, handle.Deep(m.statement)
+	if l.Stated != nil {
+		l.Queries = l.Stated.Labels
+	}
 	l.Charge = m.charge()
 	l.Charge.Ledger, l.Charge.RequestID = book.Path(), name
 	return l
@@ -140,6 +145,7 @@ type Aim struct {
 	perLabel float64
 	budget   ledger.Budget
 	queries  int
+	book     *ledger.Ledger
 }
 
 // PerLabel aims at labels of this ε each, in (0, 700].
@@ -150,14 +156,23 @@ func PerLabel(epsilon float64) Aim { return Aim{perLabel: epsilon} }
 // number of releases, unless the noise spends private teachers' own privacy.
 func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, queries: queries} }
 
+// From returns the aim with a ledger that [Optimal] asks first. Where the book has paid for labels of the
+// same teachers and aim, or answered by a table for them, that mechanism is returned, certified again,
+// and nothing is planned: a program that is started again need not find it again.
+func (a Aim) From(book *ledger.Ledger) Aim {
+	a.book = handle.Copy(book)
+	return a
+}
+
 // Optimal returns the mechanism that agrees most often with the majority. The noise of two classes
 // and that of many is the proved optimum; within a budget it is the best mechanism of package plan.
 // Teachers that need no noise are an error, which says so. The same program finds the same noise
-// after every start; one that outlives its build keeps a table ("darrm solve --out") for
-// [ReadTable].
+// after every start, and a [Releaser] answers by the table that the ledger keeps of the same
+// teachers and aim, if another build of the program found another one before.
 //
-// Errors are those of choose.Prepare and Choose or of plan.New, which name the parameter. Cost: a
-// second or two for two classes, for more that of package plurality/solve.
+// Errors are those of choose.Prepare and Choose or of plan.New, which name the parameter, and of
+// release.FindPaid where the aim has a ledger. Cost: a second or two for two classes, for more that of
+// package plurality/solve; without a plan, that of certifying a table.
 func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -167,7 +182,51 @@ func Optimal(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	}
 	r := t.request()
 	r.Stated.LabelEpsilon = &aim.perLabel
-	return t.choose(ctx, r)
+	s := t.statement()
+	s.Mechanism = fmt.Sprintf("label-eps=%v", aim.perLabel)
+	if paid, err := t.paid(ctx, aim.book, s); paid != nil || err != nil {
+		return paid, err
+	}
+	m, err := t.choose(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	m.statement = s
+	return m, nil
+}
+
+// paid returns the mechanism that a ledger already has of a statement; nil for none.
+func (t Teachers) paid(ctx context.Context, book *ledger.Ledger, s *release.Statement) (*Mechanism, error) {
+	if book == nil {
+		return nil, nil
+	}
+	if err := book.CheckRelation(t.Neighbours); err != nil {
+		return nil, err
+	}
+	plan, slack, found, err := release.FindPaid(ctx, book, *s)
+	if err != nil || !found {
+		return nil, err
+	}
+	m := &Mechanism{teachers: t, stated: t.stated(), plan: plan, statement: s}
+	if s.Labels > 0 { // all that is presumed is what the plan presumes
+		m.stated, m.slack = choose.Presumes(plan.Mechanism(), s.Affected), &slack
+	}
+	err = cmp.Or(plan.Fits(s.K, s.Classes),
+		release.Match(m.stated, plan.Mechanism().Problem(), "the mechanism of the ledger's charge"))
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// statement returns what decides on a mechanism, but for what it is to cost.
+func (t Teachers) statement() *release.Statement {
+	s := &release.Statement{K: t.K, Classes: cmp.Or(t.Classes, 2), Affected: cmp.Or(t.Affected, t.K),
+		Neighbours: t.Neighbours.Name(), Prior: "default"}
+	if each := t.promise(); !math.IsInf(each.Epsilon, 1) {
+		s.PerTeacher, s.Teachers, s.Ensemble = &each, string(t.Randomness), t.Ensemble
+	}
+	return s
 }
 
 // ReadTable reads a table of "darrm solve" and proves it again. A table for other teachers than t
@@ -192,7 +251,7 @@ func Use(t Teachers, plan release.Plan) (*Mechanism, error) {
 		return nil, err
 	}
 	s, own := t.stated(), plan.Mechanism()
-	if err := s.Match(own.Problem(), "the mechanism"); err != nil {
+	if err := release.Match(s, own.Problem(), "the mechanism"); err != nil {
 		return nil, err
 	}
 	if of := own.Setting().Neighbours; of != t.Neighbours {
@@ -216,10 +275,14 @@ func (t Teachers) choose(ctx context.Context, r choose.Request) (*Mechanism, err
 
 func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	epsilon, delta := aim.budget.Cost().Floor()
-	r := plan.Request{
-		K: t.K, Classes: cmp.Or(t.Classes, 2), Teachers: t.promise(), Randomness: t.Randomness,
-		Affected: cmp.Or(t.Affected, t.K), Neighbours: t.Neighbours,
-		Budget: accountant.Cost{Epsilon: epsilon, Delta: delta}, Queries: aim.queries,
+	r := plan.Of(t.stated())
+	r.Budget, r.Queries = accountant.Cost{Epsilon: epsilon, Delta: delta}, aim.queries
+	s := t.statement()
+	s.Labels, s.Budget = aim.queries, &r.Budget
+	if aim.queries > 0 { // else the plan refuses it
+		if paid, err := t.paid(ctx, aim.book, s); paid != nil || err != nil {
+			return paid, err
+		}
 	}
 	p, err := plan.New(ctx, r)
 	if err != nil {
@@ -235,7 +298,11 @@ func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 			return nil, err
 		}
 	}
-	return &Mechanism{teachers: t, stated: stated, plan: planned, slack: &best.Slack}, nil
+	m := &Mechanism{teachers: t, stated: stated, plan: planned, slack: &best.Slack}
+	if planned.Together().Most > 0 {
+		m.statement = s
+	}
+	return m, nil
 }
 
 // An Option is a setting of a [Releaser].
@@ -265,7 +332,8 @@ func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
 	if m == nil || m.plan.Mechanism() == nil || book == nil {
 		return nil, errNothingGiven()
 	}
-	o := release.OnlineOptions{Plan: m.plan, Stated: m.stated, Book: book, Charge: m.charge()}
+	o := release.OnlineOptions{Plan: m.plan, Stated: m.stated, Statement: m.statement, Book: book,
+		Charge: m.charge()}
 	for _, set := range options {
 		if set != nil {
 			set(&o)

@@ -81,6 +81,18 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+// A reach that is left out is that of all teachers, by each aim.
+func TestUnstatedReachIsAll(t *testing.T) {
+	for name, aim := range map[string]darrm.Aim{"a label": darrm.PerLabel(1),
+		"a budget": darrm.Within(newBudget(t, 5, 0), 10)} {
+		m := must.Get(darrm.Optimal(t.Context(), darrm.Teachers{K: 5, Neighbours: darrm.ReplaceOne}, aim))(t)
+		book := ledgertest.New(t, newBudget(t, 9, 0), darrm.ReplaceOne)
+		if s := m.Labels(book, "a").Plan.Mechanism().Setting(); s.Affected != 5 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
 // Teachers whose own privacy keeps the budget need no noise, and there is nothing to draw.
 func TestWithinNeedsNoNoise(t *testing.T) {
 	raced.Sequential(t)

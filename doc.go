@@ -21,4 +21,8 @@
 // privacy, if the teachers keep what [Teachers] states; what is left out there means the worst
 // case. Not promised is that timing, memory or the order of requests tell nothing. All types are
 // safe for concurrent use.
+//
+// Private learning (learn/train and the methods beside it), communication (sketch) and the
+// evidence (experiment) share this module and stand apart: a program that releases votes links none
+// of them.
 package darrm

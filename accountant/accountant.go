@@ -108,8 +108,7 @@ func (a Accountant) AtEpsilon(epsilon float64, methods ...Method) (Report, error
 		return Report{}, err
 	}
 	if epsilon > maxPure*math.MaxInt32 {
-		return Report{}, &check.Error{Name: "epsilon", Value: epsilon,
-			Rule: fmt.Sprintf("at most %g", float64(maxPure*math.MaxInt32))}
+		return Report{}, check.Wantf("epsilon", epsilon, "at most %g", float64(maxPure*math.MaxInt32))
 	}
 	epsilon = max(epsilon, 0) // -0 is 0
 	return a.report(methods, func(m Method) (Bound, error) {

@@ -80,7 +80,7 @@ func checkParts(parts []Repeated) error {
 
 func checkComposition(k int, each Cost) error {
 	if k < 0 {
-		return &check.Error{Name: "number of mechanisms", Value: k, Rule: "at least 0"}
+		return check.Want("number of mechanisms", k, "at least 0")
 	}
 	return each.check("")
 }

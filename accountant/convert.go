@@ -83,7 +83,7 @@ func checkConversion(alpha, rho, delta float64) error {
 		return err
 	}
 	if !(rho >= 0) || math.IsInf(rho, 1) {
-		return &check.Error{Name: "rho", Value: rho, Rule: "a finite number ≥ 0"}
+		return check.Want("rho", rho, "a finite number ≥ 0")
 	}
 	return check.Within("delta", delta)
 }

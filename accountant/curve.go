@@ -50,11 +50,11 @@ func NewCurve(relation Relation, theorem string, points []CurvePoint) (Curve, er
 	for _, p := range points {
 		switch {
 		case !(p.Alpha > last.Alpha) || math.IsInf(p.Alpha, 1):
-			return Curve{}, &check.Error{Name: "order", Value: p.Alpha,
-				Rule: fmt.Sprintf("finite and above %g, orders ascend from 1", last.Alpha)}
+			return Curve{}, check.Wantf("order", p.Alpha, "finite and above %g, orders ascend from 1",
+				last.Alpha)
 		case !(p.Rho >= last.Rho) || math.IsInf(p.Rho, 1):
-			return Curve{}, &check.Error{Name: fmt.Sprintf("divergence of order %g", p.Alpha), Value: p.Rho,
-				Rule: fmt.Sprintf("finite and at least %g, divergences rise with the order from 0", last.Rho)}
+			return Curve{}, check.Wantf(fmt.Sprintf("divergence of order %g", p.Alpha), p.Rho,
+				"finite and at least %g, divergences rise with the order from 0", last.Rho)
 		}
 		c.orders, c.rho, last = append(c.orders, p.Alpha), append(c.rho, p.Rho), p
 	}

@@ -36,8 +36,7 @@ func (e DiscreteGaussian) check() error {
 		return err
 	}
 	if e.Sensitivity < 1 || e.Sensitivity > maxSensitivity {
-		return &check.Error{Name: "sensitivity", Value: e.Sensitivity,
-			Rule: fmt.Sprintf("between 1 and %d", maxSensitivity)}
+		return check.Wantf("sensitivity", e.Sensitivity, "between 1 and %d", maxSensitivity)
 	}
 	return nil
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // Event is one access to private data, as an immutable value: what was done and for
@@ -147,23 +149,21 @@ const (
 
 func noiseRange(name string, x float64) error {
 	if !(x >= minNoise && x <= MaxNoise) {
-		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise,
-			MaxNoise)}
+		return check.Wantf(name, x, "between %g and %g", minNoise, MaxNoise)
 	}
 	return nil
 }
 
 func pureRange(name string, x float64) error {
 	if x > maxPure {
-		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("at most %g", maxPure)}
+		return check.Wantf(name, x, "at most %g", maxPure)
 	}
 	return nil
 }
 
 func (c Charge) check() error {
 	if c.Count < 1 || c.Count > math.MaxInt32 {
-		return &check.Error{Name: "count", Value: c.Count,
-			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return check.Wantf("count", c.Count, "between 1 and %d", math.MaxInt32)
 	}
 	return checkEvent(c.Event)
 }
@@ -175,8 +175,8 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 		for i := range to {
 			if reflect.DeepEqual(to[i].Event, c.Event) {
 				if to[i].Count > math.MaxInt32-c.Count { // an int may have 32 bits
-					return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d + %d", to[i].Count, c.Count),
-						Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+					return nil, check.Wantf("count", fmt.Sprintf("%d + %d", to[i].Count, c.Count),
+						"at most %d", math.MaxInt32)
 				}
 				to[i].Count += c.Count
 				return to, nil
@@ -186,8 +186,8 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 	}
 	for _, p := range together.parts {
 		if p.Count > math.MaxInt32/c.Count {
-			return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", p.Count, c.Count),
-				Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+			return nil, check.Wantf("count", fmt.Sprintf("%d × %d", p.Count, c.Count), "at most %d",
+				math.MaxInt32)
 		}
 		var err error
 		if to, err = flatten(to, Charge{p.Event, p.Count * c.Count}); err != nil {
@@ -195,4 +195,94 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 		}
 	}
 	return to, nil
+}
+
+// BoundedRange is a mechanism whose privacy loss between two neighbours lies, whatever comes
+// out, in an interval of length ε that may depend on the two. It is ε-DP, and less is lost
+// than by the worst ε-DP mechanism: it is (ε²/8)-zCDP where that is (ε²/2)-zCDP. The
+// exponential mechanism Pr[i] ∝ e^{-q_i/s} is one, with ε = (max_i δ_i - min_i δ_i)/s where
+// δ_i is the change of score q_i: the log ratio of its laws is δ_i/s and one constant.
+// Noisy maxima with Laplace or exponential noise are not; they are ApproxDP.
+//
+// Sources: Durfee and Rogers, Practical Differentially Private Top-k Selection with
+// Pay-what-you-get Composition (2019), Definition 3.1; Dong, Durfee and Rogers, Optimal
+// Differential Privacy Composition for Exponential Mechanisms (2020); Cesar and Rogers,
+// Bounding, Concentrating, and Truncating (2021), Lemma 3.2.
+type BoundedRange struct {
+	Epsilon    float64 // the interval's length, ≥ 0
+	Neighbours Relation
+}
+
+// Relation returns the neighbouring relation that the event's parameters are for.
+func (e BoundedRange) Relation() Relation { return e.Neighbours }
+
+func (e BoundedRange) String() string {
+	return fmt.Sprintf("exponential mechanism of range %g", e.Epsilon)
+}
+
+// rangeRDP returns the divergence αε²/8, or that of the worst ε-DP mechanism where it is less.
+func rangeRDP(eps, alpha float64) float64 {
+	if eps == 0 {
+		return 0
+	}
+	return min(alpha*eps*eps/8*(1+num.SumMargin)+math.SmallestNonzeroFloat64, responseRDP(eps, alpha))
+}
+
+// Relation is the neighbouring relation: it defines the pairs of datasets that are neighbours.
+// Guarantees under different relations are never mixed: (ε, δ) under one is a different promise
+// under the other. A ledger has one, for ever. As JSON it is its [Relation.Name].
+type Relation int
+
+// The zero Relation is none of them and is refused.
+const (
+	AddOrRemoveOne Relation = iota + 1 // one record is added or removed
+	ReplaceOne                         // one record is replaced by another
+	// BlankOne: one record is replaced by a blank one, which moves nothing (zero-out
+	// adjacency). Two such steps replace a record. No ledger counts by it.
+	BlankOne
+)
+
+// String returns the name that reports use.
+func (r Relation) String() string {
+	switch r {
+	case AddOrRemoveOne:
+		return "add or remove one record"
+	case ReplaceOne:
+		return "replace one record"
+	case BlankOne:
+		return "blank one record"
+	}
+	return fmt.Sprintf("Relation(%d)", int(r))
+}
+
+// relationNames are in the order of the relations.
+var relationNames = []string{"add-remove", "replace", "blank"}
+
+// Name returns the relation's name for programs, such as "replace"; "" of none of them.
+func (r Relation) Name() string {
+	if r < AddOrRemoveOne || r > BlankOne {
+		return ""
+	}
+	return relationNames[r-1]
+}
+
+// MarshalText returns the name.
+func (r Relation) MarshalText() ([]byte, error) { return []byte(r.Name()), r.check() }
+
+// UnmarshalText reads a name.
+func (r *Relation) UnmarshalText(name []byte) error {
+	i := slices.Index(relationNames, string(name))
+	if i < 0 {
+		return fmt.Errorf("neighbouring relation = %.40q, but it must be among %q", name, relationNames)
+	}
+	*r = Relation(i + 1)
+	return nil
+}
+
+func (r Relation) check() error {
+	if r < AddOrRemoveOne || r > BlankOne {
+		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne, "+
+			"ReplaceOne or BlankOne", r)
+	}
+	return nil
 }

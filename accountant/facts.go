@@ -120,8 +120,7 @@ func factsOf(e Event) (facts, error) {
 // orderFor returns an error if an order is above those of which the facts know a divergence.
 func (f facts) orderFor(e Event, alpha float64) error {
 	if alpha > f.maxOrder {
-		return &check.Error{Name: "order", Value: alpha,
-			Rule: fmt.Sprintf("at most %g for %v", f.maxOrder, e)}
+		return check.Wantf("order", alpha, "at most %g for %v", f.maxOrder, e)
 	}
 	return nil
 }

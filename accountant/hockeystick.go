@@ -3,6 +3,7 @@ package accountant
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
@@ -60,8 +61,8 @@ func NewHockeyStick(relation Relation, theorem string,
 			errors.New("the first point of a hockey-stick profile must be that of epsilon = 0")
 	}
 	if len(points) > maxHockeyStickPoints {
-		return HockeyStick{}, &check.Error{Name: "points of a hockey-stick profile", Value: len(points),
-			Rule: fmt.Sprintf("at most %d", maxHockeyStickPoints)}
+		return HockeyStick{}, check.Wantf("points of a hockey-stick profile", len(points), "at most %d",
+			maxHockeyStickPoints)
 	}
 	last := HockeyStickPoint{Epsilon: -1, Delta: 1}
 	for _, p := range points {
@@ -69,12 +70,12 @@ func NewHockeyStick(relation Relation, theorem string,
 			return HockeyStick{}, err
 		}
 		if p.Epsilon <= last.Epsilon {
-			return HockeyStick{}, &check.Error{Name: "epsilon of a profile", Value: p.Epsilon,
-				Rule: fmt.Sprintf("above the one before, %g", last.Epsilon)}
+			return HockeyStick{}, check.Wantf("epsilon of a profile", p.Epsilon, "above the one before, %g",
+				last.Epsilon)
 		}
 		if !(p.Delta >= 0 && p.Delta <= last.Delta) {
-			return HockeyStick{}, &check.Error{Name: fmt.Sprintf("delta at epsilon = %g", p.Epsilon),
-				Value: p.Delta, Rule: fmt.Sprintf("between 0 and %g, that of a smaller epsilon", last.Delta)}
+			return HockeyStick{}, check.Wantf(fmt.Sprintf("delta at epsilon = %g", p.Epsilon), p.Delta,
+				"between 0 and %g, that of a smaller epsilon", last.Delta)
 		}
 		last = p
 	}
@@ -100,10 +101,11 @@ func (e HockeyStick) String() string {
 	return fmt.Sprintf("hockey-stick profile of %d points by %s", e.proved.points, e.proved.theorem)
 }
 
-// Cost returns the last point, (ε, δ), the largest ε and the smallest δ.
+// Cost returns the last point, (ε, δ), the largest ε and the smallest δ. Without a profile nothing is
+// proved.
 func (e HockeyStick) Cost() Cost {
 	if e.proved == nil {
-		return Cost{}
+		return Cost{Epsilon: math.Inf(1), Delta: 1}
 	}
 	return e.proved.cost
 }

@@ -25,10 +25,9 @@ const (
 
 // method is one row of the table.
 type method struct {
-	name    Method
-	grounds string // what it rests on
-	pure    bool   // it may give an ε at δ = 0
-	take    func([]Charge) (composition, error)
+	name Method
+	pure bool // it may give an ε at δ = 0
+	take func([]Charge) (composition, error)
 }
 
 // composition is a method applied to charges. Its functions return a figure that is rounded up, and
@@ -41,14 +40,13 @@ type composition struct {
 // methods is the table of all methods, the simplest first. Each takes what it needs from
 // factsOf, and refuses events of which that is not known.
 var methods = []method{
-	{MethodBasic, "the sum of what each event costs by itself", true, takeBasic},
-	{MethodGeneral, "the closed form of advanced composition", true, takeGeneral},
-	{MethodOptimal, "the least that follows from each event's (epsilon, delta) alone", true,
-		takeOptimal},
-	{MethodGaussian, "the exact curve of normal noise", false, takeGaussian},
-	{MethodZCDP, "by zero-concentrated differential privacy", false, takeZCDP},
-	{MethodRDP, "by Rényi differential privacy at the best order", false, takeRDP},
-	{MethodPLD, "from the sum of the events' privacy losses", false, takePLD},
+	{MethodBasic, true, takeBasic},
+	{MethodGeneral, true, takeGeneral},
+	{MethodOptimal, true, takeOptimal},
+	{MethodGaussian, false, takeGaussian},
+	{MethodZCDP, false, takeZCDP},
+	{MethodRDP, false, takeRDP},
+	{MethodPLD, false, takePLD},
 }
 
 // Methods returns all of them, the simplest first.
@@ -64,7 +62,7 @@ func Methods() []Method {
 func (m Method) row() (method, error) {
 	i := slices.IndexFunc(methods, func(row method) bool { return row.name == m })
 	if i < 0 {
-		return method{}, &check.Error{Name: "method", Value: m, Rule: fmt.Sprintf("one of %v", Methods())}
+		return method{}, check.Wantf("method", m, "one of %v", Methods())
 	}
 	return methods[i], nil
 }

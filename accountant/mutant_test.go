@@ -3,7 +3,7 @@ package accountant
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -22,12 +22,12 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the lower part of a step of Laplace's losses is shared", File: "loss.go",
 			Old: "if a > x || b < x+step {", New: "if b < x+step {",
 			Killer: "TestEndsOfLaplaceLossesAreAtTheUpperPoint"},
-		{Name: "the divergence of atoms has no rounding error", File: "atoms.go",
+		{Name: "the divergence of atoms has no rounding error", File: "loss.go",
 			Old: "sum+1e-12*size+float64(len(l.atoms))*0x1p-51", New: "sum",
 			Killer: "TestDivergenceOfAtomsIsOutward"},
-		{Name: "masses of atoms are taken to be exactly 1", File: "atoms.go",
+		{Name: "masses of atoms are taken to be exactly 1", File: "loss.go",
 			Old: "+float64(len(l.atoms))*0x1p-51", New: "", Killer: "TestDivergenceOfAtomsIsOutward"},
-		{Name: "large losses of atoms have no divergence near order 1", File: "atoms.go",
+		{Name: "large losses of atoms have no divergence near order 1", File: "loss.go",
 			Old: "top := (alpha - 1)", New: "top := alpha", Killer: "TestDivergenceOfAtomsIsOutward"},
 		{Name: "little noise costs nothing", File: "gaussian.go",
 			Old:    `return 0, fmt.Errorf("epsilon is above %g: %w", maxPure, ErrUnsupported)`,

@@ -67,8 +67,8 @@ func equalOptimal(k int, each Cost) (*optimalRegion, error) {
 		return nil, err
 	}
 	if k > MaxOptimalCount {
-		return nil, &check.Error{Name: "number of mechanisms", Value: k,
-			Rule: fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
+		return nil, check.Wantf("number of mechanisms", k, "at most %d for optimal composition",
+			MaxOptimalCount)
 	}
 	return &optimalRegion{k, each, catastrophe(k, each.Delta), excesses(k, each.Epsilon)}, nil
 }

@@ -57,9 +57,8 @@ func optimalOf(parts []Repeated) (region, error) {
 	total, outcomes := 0, 1
 	for _, g := range groups {
 		if g.Count > MaxOptimalCount-total {
-			return nil, &check.Error{Name: "number of mechanisms",
-				Value: fmt.Sprintf("%d + %d", total, g.Count),
-				Rule:  fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
+			return nil, check.Wantf("number of mechanisms", fmt.Sprintf("%d + %d", total, g.Count),
+				"at most %d for optimal composition", MaxOptimalCount)
 		}
 		total += g.Count
 		o.sum.Add(o.sum, times(g.Count, g.Cost.Epsilon))

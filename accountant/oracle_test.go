@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -298,7 +297,6 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 	if best.Method != MethodPLD || best.Note == "" || len(r.Bounds) != 3 {
 		t.Errorf("%+v", r)
 	}
-	t.Log(r.Why())
 	for _, f := range r.Refused {
 		if f.Method == MethodOptimal {
 			t.Log(f.Err)
@@ -377,21 +375,4 @@ func TestSkippingTheTailChangesNothing(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleReport_Why() {
-	a, err := New(ReplaceOne)
-	if err != nil {
-		panic(err)
-	}
-	if a, err = a.Charge(ApproxDP{Cost{0.2676, 0.0003}, ReplaceOne}, 100); err != nil {
-		panic(err)
-	}
-	r, err := a.AtDelta(0.0297, MethodBasic, MethodGeneral, MethodOptimal)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(r.Why())
-	// Output:
-	// optimal: (12.287530545244847, 0.0297), the least that follows from each event's (epsilon, delta) alone (exact); next is general: (14.80839051368411, 0.0297)
 }

@@ -34,8 +34,8 @@ const (
 // lossDirections returns, for each direction, the sources of the charges.
 func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, err error) {
 	if len(charges) > maxLossParts {
-		return nil, nil, &check.Error{Name: "different events", Value: len(charges),
-			Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossParts)}
+		return nil, nil, check.Wantf("different events", len(charges),
+			"at most %d for privacy loss distributions", maxLossParts)
 	}
 	directions = make([][]lossSource, 1)
 	for _, c := range charges {
@@ -48,8 +48,8 @@ func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, 
 		}
 		sources := f.losses
 		if c.Count > maxLossCount {
-			return nil, nil, &check.Error{Name: "count", Value: c.Count,
-				Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
+			return nil, nil, check.Wantf("count", c.Count, "at most %d for privacy loss distributions",
+				maxLossCount)
 		}
 		if len(sources) > len(directions) {
 			directions = append(directions, append([]lossSource(nil), directions[0]...))

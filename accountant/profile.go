@@ -48,14 +48,13 @@ func NewProfile(relation Relation, theorem string, parts []ProfilePart) (Profile
 		return Profile{}, err
 	}
 	if len(parts) > maxProfileParts {
-		return Profile{}, &check.Error{Name: "parts of a profile", Value: len(parts),
-			Rule: fmt.Sprintf("at most %d", maxProfileParts)}
+		return Profile{}, check.Wantf("parts of a profile", len(parts), "at most %d", maxProfileParts)
 	}
 	var loss mixtureLoss
 	sum := 0.0
 	for _, p := range parts {
 		if !(p.Weight > 0 && p.Weight <= 1) {
-			return Profile{}, &check.Error{Name: "weight", Value: p.Weight, Rule: "in (0,1]"}
+			return Profile{}, check.Want("weight", p.Weight, "in (0,1]")
 		}
 		sum += p.Weight
 		switch {
@@ -73,7 +72,7 @@ func NewProfile(relation Relation, theorem string, parts []ProfilePart) (Profile
 	}
 	// mixtureMargin makes up for what the sum may lack.
 	if !(math.Abs(sum-1) <= mixtureMargin/2) {
-		return Profile{}, &check.Error{Name: "sum of the weights", Value: sum, Rule: "1"}
+		return Profile{}, check.Want("sum of the weights", sum, "1")
 	}
 	slices.SortStableFunc(loss.parts, func(a, b mixturePart) int {
 		return cmp.Compare(a.sigma, b.sigma)

@@ -53,18 +53,17 @@ func NewStopping(name string, mean float64) (Stopping, error) {
 	case family == "negative-binomial" && stated:
 		eta, err := strconv.ParseFloat(parameter, 64)
 		if err != nil || !(eta > -1 && eta <= maxEta) || eta != 0 && math.Abs(eta) < 1e-6 {
-			return s, &check.Error{Name: "η of the negative binomial law", Value: parameter,
-				Rule: fmt.Sprintf("0, or at least 1e-6 in size, in (-1, %d]", maxEta)}
+			return s, check.Wantf("η of the negative binomial law", parameter,
+				"0, or at least 1e-6 in size, in (-1, %d]", maxEta)
 		}
 		s.eta = eta
 	default:
-		return s, &check.Error{Name: "law of the number of runs", Value: fmt.Sprintf("%q", name),
-			Rule: "one of " + strings.Join(StoppingNames(), ", ")}
+		return s, check.Want("law of the number of runs", fmt.Sprintf("%q", name), "one of "+
+			strings.Join(StoppingNames(), ", "))
 	}
 	if !(mean >= 1 && mean <= maxMeanRuns) || mean == 1 && !s.poisson {
-		return s, &check.Error{Name: "expected runs", Value: mean,
-			Rule: fmt.Sprintf("between 1 and %g, and above 1 for all laws but poisson",
-				float64(maxMeanRuns))}
+		return s, check.Wantf("expected runs", mean,
+			"between 1 and %g, and above 1 for all laws but poisson", float64(maxMeanRuns))
 	}
 	if s.poisson {
 		return s, nil
@@ -81,8 +80,8 @@ func NewStopping(name string, mean float64) (Stopping, error) {
 		}
 	}
 	if s.gamma = high; high <= leastGamma*1.001 {
-		return s, &check.Error{Name: "expected runs", Value: mean,
-			Rule: fmt.Sprintf("at most %.4g for %s", negativeBinomialMean(s.eta, leastGamma), name)}
+		return s, check.Wantf("expected runs", mean, "at most %.4g for %s",
+			negativeBinomialMean(s.eta, leastGamma), name)
 	}
 	return s, nil
 }

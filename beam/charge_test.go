@@ -186,6 +186,44 @@ func TestEntriesAreTheCores(t *testing.T) {
 	}
 }
 
+// Jobs of one table and number of labels take them of one charge, until too few are left.
+func TestQueriesOfOneCharge(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("testdata", "lone.json")) // teachers that promise nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	charge := newCharge(t, 1e4, "fresh")
+	charge.Teachers, charge.AcceptWeak = "", true
+	month := func(name string, n int) error {
+		job := newJob(t, queries(n), true)
+		job.Table, job.Charge, job.Queries = b, charge, 25
+		job.Charge.RequestID = name
+		_, err := Run(t.Context(), job)
+		return err
+	}
+	state := func() (taken uint64, spent ledger.Cost) {
+		l := openLedger(t, charge.Ledger)
+		all := must.Get(l.Quotas(t.Context()))(t)
+		if len(all) != 1 {
+			t.Fatalf("%d charges", len(all))
+		}
+		return all[0].Taken, must.Get(l.Spent(t.Context()))(t)
+	}
+	if err := month("march", 10); err != nil {
+		t.Fatal(err)
+	}
+	_, march := state()
+	if err := month("april", 10); err != nil {
+		t.Fatal(err)
+	}
+	if taken, spent := state(); taken != 20 || spent != march {
+		t.Errorf("%d labels are taken, and %v is spent after %v", taken, spent, march)
+	}
+	if err := month("may", 10); !errors.Is(err, ledger.ErrAnswers) {
+		t.Errorf("10 labels of 5 that are left: %v", err)
+	}
+}
+
 // The digest is in the ledger before the labels can be seen, here or on another file
 // system; if it cannot be, they never are, and what was there stays.
 func TestNotedBeforeTheOutput(t *testing.T) {

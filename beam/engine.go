@@ -46,10 +46,9 @@ func (e *Engine) check() (err error) {
 	case e.Run == nil:
 		return errors.New("the job has no runner")
 	case e.Attempts < 1 || e.Attempts > MaxAttempts:
-		return &check.Error{Name: "attempts", Value: e.Attempts,
-			Rule: fmt.Sprintf("between 1 and %d", MaxAttempts)}
+		return check.Wantf("attempts", e.Attempts, "between 1 and %d", MaxAttempts)
 	case e.AttemptTimeout < 0:
-		return &check.Error{Name: "attempt timeout", Value: e.AttemptTimeout, Rule: "≥ 0"}
+		return check.Want("attempt timeout", e.AttemptTimeout, "≥ 0")
 	}
 	e.KeyDir, err = absolute(e.KeyDir)
 	return err

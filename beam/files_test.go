@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -156,16 +157,16 @@ func TestOutputTakesNoPlace(t *testing.T) {
 func TestStatedTeachersAreCompared(t *testing.T) {
 	eps, other, delta, all, one := 0.13577, 0.2, 1e-4, 11, 1
 	for _, tt := range []struct {
-		stated release.Stated
+		stated ensemble.Stated
 		ok     bool
 	}{
-		{release.Stated{}, true},
-		{release.Stated{Epsilon: &eps, TeacherDelta: &delta}, true},
-		{release.Stated{Epsilon: &eps, TeacherDelta: &delta, Affected: &all}, true},
-		{release.Stated{Epsilon: &eps, TeacherDelta: &delta, Affected: &one}, false},
-		{release.Stated{Epsilon: &other, TeacherDelta: &delta}, false},
-		{release.Stated{Epsilon: &eps}, false},
-		{release.Stated{Affected: &all}, false},
+		{ensemble.Stated{}, true},
+		{ensemble.Stated{Epsilon: &eps, TeacherDelta: &delta}, true},
+		{ensemble.Stated{Epsilon: &eps, TeacherDelta: &delta, Affected: &all}, true},
+		{ensemble.Stated{Epsilon: &eps, TeacherDelta: &delta, Affected: &one}, false},
+		{ensemble.Stated{Epsilon: &other, TeacherDelta: &delta}, false},
+		{ensemble.Stated{Epsilon: &eps}, false},
+		{ensemble.Stated{Affected: &all}, false},
 	} {
 		job := newJob(t, queries(3), true)
 		job.Stated = tt.stated

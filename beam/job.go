@@ -15,6 +15,7 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -60,7 +61,7 @@ type Job struct {
 	Queries int
 	// Stated holds the user's statements about the teachers beside the table. A table for other
 	// teachers is refused. Where nothing is stated, the table's teachers are taken.
-	Stated release.Stated
+	Stated ensemble.Stated
 	// Force replaces a file at Out, and never one that the ledger knows as a request's result. Without
 	// a ledger a new draw is a second release that nobody accounts for.
 	Force bool
@@ -161,8 +162,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 		return usagef("out = %q, but it must be a file: what is written must be seen complete or "+
 			"not at all", job.Out)
 	case p.shardRows < 1 || p.shardRows > MaxShardRows:
-		return &check.Error{Name: "shard rows", Value: p.shardRows,
-			Rule: fmt.Sprintf("between 1 and %d", MaxShardRows)}
+		return check.Wantf("shard rows", p.shardRows, "between 1 and %d", MaxShardRows)
 	}
 	table, err := certify(ctx, job.Table)
 	if err != nil {
@@ -179,7 +179,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if err := job.Charge.Check(!math.IsInf(p.planned.Mechanism().Teachers().Epsilon, 1)); err != nil {
 		return err
 	}
-	if err := job.Stated.Match(p.planned.Mechanism().Problem(), "the table"); err != nil {
+	if err := release.Match(job.Stated, p.planned.Mechanism().Problem(), "the table"); err != nil {
 		return err
 	}
 	k := p.planned.Mechanism().Setting().K
@@ -193,7 +193,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if err := p.planned.Reads(read.Missing); err != nil {
 		return err
 	}
-	p.answers = p.planned.AnswerNames(read.Classes)
+	p.answers, job.Charge.Same = p.planned.AnswerNames(read.Classes), read.Same
 	names, err := expand(ctx, job.Votes, "votes", "its queries would be answered twice")
 	if err != nil {
 		return err
@@ -269,10 +269,10 @@ func (p *plan) openLedger(ctx context.Context) (err error) {
 func (p *plan) price() (s release.Summary, bill *release.Bill, err error) {
 	charge, priced := p.job.Charge, p.planned.WithQueries(int(p.queries))
 	s = priced.Summary(p.columns, charge)
-	if !p.job.Stated.Teachers() {
+	if !p.job.Stated.OfTeachers() {
 		s.Source = release.SourceTable
 	}
-	s.Classes = p.answers
+	s.Classes, s.Same = p.answers, charge.Same
 	if s.Totals, err = priced.Totals(charge.Slack); err != nil {
 		return s, nil, err
 	}

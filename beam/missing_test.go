@@ -52,7 +52,7 @@ func TestVotesThatMayBeNoneOverThePipeline(t *testing.T) {
 	}
 	job := newJob(t, nil, true)
 	job.Votes, job.Read.Classes, job.ShardRows = []string{filepath.Join(t.TempDir(), "votes.csv")},
-		"cat,dog,bird", 30
+		[]string{"cat", "dog", "bird"}, 30
 	if err := os.WriteFile(job.Votes[0], []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package darrmbeam
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 var mutants = []mutant.Mutant{

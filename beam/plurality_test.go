@@ -18,7 +18,6 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
-	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -96,15 +95,15 @@ func TestPluralityOverThePipeline(t *testing.T) {
 	two := 2
 	job := newJob(t, nil, true)
 	job.Votes, job.Table, job.Read.Classes, job.ShardRows = files, pluralityTable(t, p),
-		"cat,dog,bird", 130
-	job.Stated = release.Stated{Affected: &two}
+		[]string{"cat", "dog", "bird"}, 130
+	job.Stated = ensemble.Stated{Affected: &two}
 	job.Charge = charge
 	for name, change := range map[string]func(*Job){
-		"two classes":   func(j *Job) { j.Read.Classes = "" },
-		"four classes":  func(j *Job) { j.Read.Classes = "cat,dog,bird,fish" },
-		"other classes": func(j *Job) { j.Read.Classes = "cat,dog,emu" },
+		"two classes":   func(j *Job) { j.Read.Classes = nil },
+		"four classes":  func(j *Job) { j.Read.Classes = []string{"cat", "dog", "bird", "fish"} },
+		"other classes": func(j *Job) { j.Read.Classes = []string{"cat", "dog", "emu"} },
 		"reach of 3":    func(j *Job) { three := 3; j.Stated.Affected = &three },
-		"reach unsaid":  func(j *Job) { inf := math.Inf(1); j.Stated = release.Stated{Epsilon: &inf} },
+		"reach unsaid":  func(j *Job) { inf := math.Inf(1); j.Stated = ensemble.Stated{Epsilon: &inf} },
 		"six teachers": func(j *Job) {
 			other := p
 			other.K = 6
@@ -183,7 +182,7 @@ func TestPinCoversEveryClass(t *testing.T) {
 			counts[2]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		opts, err := ReadOptions{Layout: "counts", Classes: "a,b,c"}.resolve(5)
+		opts, err := ReadOptions{Layout: "counts", Classes: []string{"a", "b", "c"}}.resolve(5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 	"github.com/darrm/darrm/ledger"
 	_ "github.com/darrm/darrm/ledger/postgres"
 	"github.com/darrm/darrm/release"
@@ -22,16 +22,18 @@ import (
 
 // aggregate releases a job's labels as darrm aggregate does.
 func aggregate(ctx context.Context, job Job) error {
-	_, err := release.Labels{
+	table, err := certify(ctx, job.Table)
+	if err != nil {
+		return err
+	}
+	plan, err := table.Plan(job.Neighbours)
+	if err != nil {
+		return err
+	}
+	_, err = release.Labels{
 		Votes: job.Votes, Read: votes.Options{K: 11}, Charge: job.Charge,
 		Output: release.FileOutput{Path: job.Out},
-		Plan: func(ctx context.Context, _, _ int) (release.Plan, error) {
-			table, err := certify(ctx, job.Table)
-			if err != nil {
-				return release.Plan{}, err
-			}
-			return table.Plan(job.Neighbours)
-		},
+		Plan:   plan,
 	}.Run(ctx)
 	return err
 }

@@ -2,6 +2,7 @@ package darrmbeam
 
 import (
 	"context"
+	"encoding"
 	"encoding/binary"
 	"errors"
 	"hash"
@@ -13,7 +14,7 @@ import (
 )
 
 // ReadOptions holds the options for reading the votes. The fields are those of votes.Options, in
-// the text form that its Parse functions take. An empty one is the default there. On local disks
+// the text form that these take. An empty one is the default there. On local disks
 // the names of the files determine the formats; elsewhere state them. The table determines the
 // number of teachers. Beside as many columns of votes, another column is refused unless these
 // options give its kind.
@@ -22,9 +23,11 @@ type ReadOptions struct {
 	Header, Layout          string
 	IDColumn, LabelColumn   string
 	ZerosColumn, OnesColumn string
-	// Classes lists the names of the classes, as votes.ParseClasses takes them. Defaults to
-	// "0,1"; there must be as many as the table has.
-	Classes string
+	// Classes are the names of the classes, in order. Defaults to "0" and "1"; there must be as many
+	// as the table has.
+	Classes []string
+	// Same are further spellings of votes, as votes.ParseSpelling takes them.
+	Same []string
 	// Missing is "abstain" for a table of votes that may be none, or "error", the default. Coins in
 	// the place of votes are not drawn here.
 	Missing string
@@ -42,30 +45,34 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 		NoTruth:  true,
 	}
 	out.VoteColumns, err = votes.ParseColumns(o.VoteColumns)
-	if out.Classes = votes.IntegerClasses(2); err == nil && o.Classes != "" {
-		out.Classes, err = votes.ParseClasses(o.Classes)
+	if out.Classes = o.Classes; len(out.Classes) == 0 {
+		out.Classes = votes.IntegerClasses(2)
 	}
-	if err == nil && o.Format != "" {
-		out.Format, err = votes.ParseFormat(o.Format)
+	for _, text := range o.Same {
+		var s votes.Spelling
+		if err == nil {
+			s, err = votes.ParseSpelling(text)
+		}
+		out.Same = append(out.Same, s)
 	}
-	if err == nil && o.Compression != "" {
-		out.Compression, err = votes.ParseCompression(o.Compression)
+	if err == nil {
+		err = votes.CheckClasses(out.Classes, out.Same)
 	}
-	if err == nil && o.Header != "" {
-		out.Header, err = votes.ParseHeaderMode(o.Header)
-	}
-	if err == nil && o.Layout != "" {
-		out.Layout, err = votes.ParseLayout(o.Layout)
-	}
-	if err == nil && o.Missing != "" {
-		out.Missing, err = votes.ParseMissingPolicy(o.Missing)
+	for _, e := range []struct {
+		name string
+		to   encoding.TextUnmarshaler
+	}{{o.Format, &out.Format}, {o.Compression, &out.Compression}, {o.Header, &out.Header}, {o.Layout, &out.Layout},
+		{o.Missing, &out.Missing}} {
+		if err == nil && e.name != "" {
+			err = e.to.UnmarshalText([]byte(e.name))
+		}
 	}
 	if err == nil && out.Layout == votes.LayoutLong {
 		err = &check.Error{Name: "layout", Value: o.Layout, // rows of a query may stand in several files
 			Rule: "of a row per query; darrm aggregate reads rows of single votes"}
 	}
 	if err == nil && out.Missing == votes.MissingCoin {
-		err = &check.Error{Name: "missing", Value: o.Missing, Rule: "error or abstain"}
+		err = check.Want("missing", o.Missing, "error or abstain")
 	}
 	return out, err
 }

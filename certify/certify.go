@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"reflect"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -13,51 +13,37 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/plurality"
 )
 
-// Statement holds what must be said of a mechanism, in its file or beside it. What is nil is not
-// stated.
-type Statement struct {
-	K            *int     // number of teachers; with histograms, their number of votes unless stated
-	Affected     *int     // t, the most teachers that one record reaches; all unless stated
-	LabelEpsilon *float64 // ε of one label, for which the smallest δ is proved
-	Delta        *float64 // instead of it δ of one label, for which the smallest ε is proved
-	// Epsilon and TeacherDelta are what each teacher promises, of noise functions only. They need
-	// fresh teachers: frozen ones have the same randomness in every label. Unless stated, teachers
-	// promise nothing.
-	Epsilon, TeacherDelta *float64
-	Teachers              *ensemble.TeacherRandomness
-	// Neighbours is the relation that Affected and Epsilon are for; accountant.ReplaceOne unless
-	// stated. A table does not keep it: a release states it again.
-	Neighbours *accountant.Relation
-}
-
-// with returns s with what more states besides. What both state must be the same.
-func (s Statement) with(more Statement) (Statement, error) {
-	err := cmp.Or(
-		join("number of teachers K", &s.K, more.K), join("affected", &s.Affected, more.Affected),
-		join("label epsilon", &s.LabelEpsilon, more.LabelEpsilon), join("delta", &s.Delta, more.Delta),
-		join("epsilon", &s.Epsilon, more.Epsilon),
-		join("teacher delta", &s.TeacherDelta, more.TeacherDelta),
-		join("teachers", &s.Teachers, more.Teachers),
-		join("neighbours", &s.Neighbours, more.Neighbours))
-	return s, err
-}
-
-func join[T comparable](name string, file **T, more *T) error {
-	if *file != nil && more != nil && **file != *more {
-		return &check.Error{Name: name, Value: *more,
-			Rule: fmt.Sprintf("what the file states, %v", **file)}
+// with returns what is stated of a mechanism in its file and beside it. What both state must be the same.
+func with(file, more ensemble.Stated) (ensemble.Stated, error) {
+	beside := param.Of(&more)
+	for i, p := range param.Of(&file) {
+		switch other := beside[i]; {
+		case !other.Stated():
+		case !p.Stated():
+			p.Value.Set(other.Value)
+		default:
+			was, is := reflect.Indirect(p.Value).Interface(), reflect.Indirect(other.Value).Interface()
+			if was != is {
+				return file, check.Wantf(string(p.Name), is, "what the file states, %v", was)
+			}
+		}
 	}
-	*file = cmp.Or(*file, more)
-	return nil
+	return file, nil
 }
 
 // Draft is a mechanism as somebody worked it out, with what was stated of it. It promises nothing.
 // Exactly one of Gamma and Laws holds it. It may be read by several goroutines at once.
 type Draft struct {
-	Statement
+	// Stated is what the file states. Of K, with histograms their number of votes, all teachers are reached and
+	// nothing is promised by them unless it is stated. For a stated ε of one label the smallest δ is
+	// proved, for a stated δ the smallest ε. What each teacher promises counts for noise functions alone, and
+	// only of fresh teachers: frozen ones have the same randomness in every label. A table does not
+	// keep Neighbours, accountant.ReplaceOne unless stated: a release states it again.
+	ensemble.Stated
 	Gamma []float64                // see gamma.FromGiven
 	Laws  []plurality.HistogramLaw // see plurality.Space.FromGiven
 	// Abstains states that the last probability of each law is that of no class.
@@ -94,20 +80,17 @@ func (e *MechanismError) Unwrap() error { return e.Err }
 // which names the histogram; or a *gamma.ViolationError or *plurality.ViolationError where nothing
 // can be proved, or ctx.Err(). Cost: that of CertifyDelta or CertifyEpsilon, and of a table's other
 // figures.
-func (d *Draft) Certify(ctx context.Context, more Statement) (*Result, error) {
+func (d *Draft) Certify(ctx context.Context, more ensemble.Stated) (*Result, error) {
 	d = handle.Made(d)
-	s, err := d.with(more)
+	s, err := with(d.Stated, more)
 	if err != nil {
 		return nil, err
 	}
-	if (s.LabelEpsilon == nil) == (s.Delta == nil) {
+	if s.M != nil || (s.LabelEpsilon == nil) == (s.Delta == nil) {
 		return nil, statef("exactly one of %v and %v must be stated: the other one is what is proved",
 			check.Parameter("label epsilon"), check.Parameter("delta"))
 	}
-	r := &Result{Neighbours: accountant.ReplaceOne}
-	if s.Neighbours != nil {
-		r.Neighbours = *s.Neighbours
-	}
+	r := &Result{Neighbours: cmp.Or(s.Neighbours, accountant.ReplaceOne)}
 	if (d.Gamma == nil) == (d.Laws == nil) {
 		return nil, &MechanismError{errors.New("it must be either gamma or histograms")}
 	}
@@ -130,23 +113,23 @@ func value[T any](p *T, otherwise T) T {
 	return *p
 }
 
-func (d *Draft) certifyGamma(ctx context.Context, s Statement, r *Result) error {
-	if s.K == nil {
+func (d *Draft) certifyGamma(ctx context.Context, s ensemble.Stated, r *Result) error {
+	if s.K == 0 {
 		return statef("%v must be stated: how many teachers vote",
 			check.Parameter("number of teachers K"))
 	}
-	if err := s.checkTeachers(); err != nil {
+	if err := checkTeachers(s); err != nil {
 		return err
 	}
-	if err := check.Teachers(*s.K); err != nil {
+	if err := check.Teachers(s.K); err != nil {
 		return err
 	}
-	f, change, err := gamma.FromGiven(*s.K, d.Gamma)
+	f, change, err := gamma.FromGiven(s.K, d.Gamma)
 	if err != nil {
 		return &MechanismError{err}
 	}
-	p := constraints.Problem{K: *s.K, Affected: value(s.Affected, *s.K),
-		Epsilon: value(s.Epsilon, math.Inf(1)), TeacherDelta: value(s.TeacherDelta, 0)}
+	each := s.Each()
+	p := constraints.Problem{K: s.K, Affected: value(s.Affected, s.K), Epsilon: each.Epsilon, TeacherDelta: each.Delta}
 	var c *gamma.Certified
 	if s.LabelEpsilon != nil {
 		if err := check.LabelEpsilon(*s.LabelEpsilon); err != nil { // 0 would be m to the library
@@ -174,20 +157,19 @@ func (d *Draft) certifyGamma(ctx context.Context, s Statement, r *Result) error 
 const solver = "given"
 
 // checkTeachers checks what is stated of teachers that answer through a noise function.
-func (s *Statement) checkTeachers() error {
-	teachers := value(s.Teachers, ensemble.NothingPromised)
-	if s.Epsilon == nil || math.IsInf(*s.Epsilon, 1) {
-		if s.TeacherDelta != nil && *s.TeacherDelta != 0 || teachers == ensemble.FreshTeachers {
+func checkTeachers(s ensemble.Stated) error {
+	if !s.Promised() {
+		if s.Each().Delta != 0 || s.Teachers == ensemble.FreshTeachers {
 			return statef("%v must be stated: what each teacher promises", check.Parameter("epsilon"))
 		}
 		return nil
 	}
 	switch {
-	case teachers == ensemble.FrozenTeachers:
+	case s.Teachers == ensemble.FrozenTeachers:
 		return statef("%v = %q, but then %v must be left out: the randomness of frozen teachers is "+
 			"the same in every label, so the table must hide their votes by itself",
-			check.Parameter("teachers"), teachers, check.Parameter("epsilon"))
-	case teachers != ensemble.FreshTeachers || s.TeacherDelta == nil:
+			check.Parameter("teachers"), s.Teachers, check.Parameter("epsilon"))
+	case s.Teachers != ensemble.FreshTeachers || s.TeacherDelta == nil:
 		return statef("%v = %v needs %v, and %v = %q: each vote is a new run of a private mechanism",
 			check.Parameter("epsilon"), *s.Epsilon, check.Parameter("teacher delta"),
 			check.Parameter("teachers"), ensemble.FreshTeachers)
@@ -195,10 +177,8 @@ func (s *Statement) checkTeachers() error {
 	return nil
 }
 
-func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
-	if s.Epsilon != nil && !math.IsInf(*s.Epsilon, 1) || s.TeacherDelta != nil &&
-		*s.TeacherDelta != 0 ||
-		value(s.Teachers, "") == ensemble.FreshTeachers {
+func (d *Draft) certifyLaws(ctx context.Context, s ensemble.Stated, r *Result) error {
+	if s.Promised() || s.Each().Delta != 0 || s.Teachers == ensemble.FreshTeachers {
 		return statef("%v, %v and %v do not go with histograms: nothing is presumed of the teachers",
 			check.Parameter("epsilon"), check.Parameter("teacher delta"), check.Parameter("teachers"))
 	}
@@ -209,7 +189,7 @@ func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
 	for _, v := range first.Votes {
 		votes += min(max(0, v), check.MaxTeachers+1) // no overflow: there are at most 1000 classes below
 	}
-	p := plurality.Problem{K: value(s.K, votes), Classes: len(first.Votes), Abstain: d.Abstains,
+	p := plurality.Problem{K: cmp.Or(s.K, votes), Classes: len(first.Votes), Abstain: d.Abstains,
 		Epsilon: value(s.LabelEpsilon, 1), Delta: value(s.Delta, 0)}
 	p.Affected = value(s.Affected, p.K)
 	if err := p.Validate(); err != nil {
@@ -217,8 +197,8 @@ func (d *Draft) certifyLaws(ctx context.Context, s Statement, r *Result) error {
 	}
 	// Before the space is listed: a small file must not ask for a large one.
 	if n := plurality.Histograms(p.K, p.Classes); len(d.Laws) < n/2 {
-		return &MechanismError{&check.Error{Name: "number of histograms", Value: len(d.Laws),
-			Rule: fmt.Sprintf("%d: all sorted histograms of %d votes for %d classes", n, p.K, p.Classes)}}
+		return &MechanismError{check.Wantf("number of histograms", len(d.Laws),
+			"%d: all sorted histograms of %d votes for %d classes", n, p.K, p.Classes)}
 	}
 	space := plurality.NewSpace(p.K, p.Classes, p.Abstain, false)
 	masses, change, err := space.FromGiven(d.Laws)

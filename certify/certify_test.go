@@ -28,9 +28,9 @@ const (
 	lawsCSV = "v1,v2,v3,p1,p2,p3\n2,0,0,0.5,0.25,0.25\n1,1,0,0.4,0.4,0.2\n"
 )
 
-func stated(k int, epsilon float64) Statement {
+func stated(k int, epsilon float64) ensemble.Stated {
 	t := 1
-	return Statement{K: &k, Affected: &t, LabelEpsilon: &epsilon}
+	return ensemble.Stated{K: k, Affected: &t, LabelEpsilon: &epsilon}
 }
 
 func read(t *testing.T, text string) *Draft {
@@ -45,9 +45,9 @@ func TestFilesAreOneMechanism(t *testing.T) {
 	var want []byte
 	for name, c := range map[string]struct {
 		text string
-		more Statement
+		more ensemble.Stated
 	}{
-		"JSON":              {gammaJSON, Statement{}},
+		"JSON":              {gammaJSON, ensemble.Stated{}},
 		"CSV":               {gammaCSV, stated(5, 1)},
 		"JSON and the same": {gammaJSON, stated(5, 1)},
 		"all of it":         {gammaCSV + "3,0.1\n4,0.3\n5,0.7\n", stated(5, 1)},
@@ -55,7 +55,7 @@ func TestFilesAreOneMechanism(t *testing.T) {
 		"a BOM, comments, gaps between rows, CRLF": {
 			"\ufeff# mine\r\nvotes,gamma\r\n\r\n0, 7e-1\r\n# now less\r\n1,\"0.30\"\r\n\r\n2,.1\r\n\r\n",
 			stated(5, 1)},
-		"JSON with a BOM": {"\ufeff\n" + gammaJSON, Statement{}},
+		"JSON with a BOM": {"\ufeff\n" + gammaJSON, ensemble.Stated{}},
 	} {
 		r := must.Get(read(t, c.text).Certify(ctx, c.more))(t)
 		var b bytes.Buffer
@@ -81,9 +81,9 @@ func TestFilesAreOneMechanism(t *testing.T) {
 	want = nil
 	for name, c := range map[string]struct {
 		text string
-		more Statement
+		more ensemble.Stated
 	}{
-		"JSON": {lawsJSON, Statement{}},
+		"JSON": {lawsJSON, ensemble.Stated{}},
 		"CSV":  {lawsCSV, stated(2, 1)},
 		"other orders": {"p3,v1,p1,v3,v2,p2\n0.2,1,0.4,0,1,0.4\n0.25,2,0.5,0,0,0.25\n",
 			stated(2, 1)},
@@ -111,64 +111,62 @@ func TestStatements(t *testing.T) {
 	ctx := context.Background()
 	delta, zero, five := 1e-3, 0.0, 5
 	d := read(t, gammaCSV)
-	r := must.Get(d.Certify(ctx, Statement{K: &five, Delta: &delta}))(t)
+	r := must.Get(d.Certify(ctx, ensemble.Stated{K: five, Delta: &delta}))(t)
 	if p := r.Gamma.Problem(); p.Affected != 5 || p.Delta != delta || !(p.TotalEpsilon > 0.5) ||
 		r.Neighbours != accountant.ReplaceOne {
 		t.Errorf("%+v, %v", p, r.Neighbours)
 	}
-	one, fresh, relation := 1.0, ensemble.FreshTeachers, accountant.AddOrRemoveOne
-	r = must.Get(d.Certify(ctx, Statement{K: &five, LabelEpsilon: &one, Epsilon: &delta,
-		TeacherDelta: &zero, Teachers: &fresh, Neighbours: &relation}))(t)
+	one, relation := 1.0, accountant.AddOrRemoveOne
+	r = must.Get(d.Certify(ctx, ensemble.Stated{K: five, LabelEpsilon: &one, Epsilon: &delta,
+		TeacherDelta: &zero, Teachers: ensemble.FreshTeachers, Neighbours: relation}))(t)
 	if p := r.Gamma.Problem(); p.Epsilon != delta || p.Delta != 0 || r.Neighbours != relation {
 		t.Errorf("%+v, %v", p, r.Neighbours)
 	}
 	d = read(t, "v1,v2,p1,p2,abstain\n1,0,0.5,0.25,0.25\n")
-	r = must.Get(d.Certify(ctx, Statement{Delta: &zero}))(t)
+	r = must.Get(d.Certify(ctx, ensemble.Stated{Delta: &zero}))(t)
 	if p := r.Plurality.Problem(); !p.Abstain || p.K != 1 ||
 		p.Epsilon < math.Ln2 || p.Epsilon > math.Ln2+1e-9 {
 		t.Errorf("%+v", p)
 	}
 	inf := math.Inf(1)
-	frozen := ensemble.FrozenTeachers
-	must.Get(d.Certify(ctx, Statement{Delta: &zero, Epsilon: &inf, Teachers: &frozen}))(t)
+	must.Get(d.Certify(ctx, ensemble.Stated{Delta: &zero, Epsilon: &inf, Teachers: ensemble.FrozenTeachers}))(t)
 }
 
 func TestStatementsThatAreRefused(t *testing.T) {
-	fresh, frozen := ensemble.FreshTeachers, ensemble.FrozenTeachers
 	zero, two, tenth, k := 0.0, 2.0, 0.1, 4
 	for name, c := range map[string]struct {
 		text string
-		more Statement
+		more ensemble.Stated
 		want string
 	}{
-		"nothing to prove": {gammaCSV, Statement{K: &k}, "exactly one of label epsilon and delta"},
-		"nothing left": {gammaJSON, Statement{Delta: &zero},
+		"nothing to prove": {gammaCSV, ensemble.Stated{K: k}, "exactly one of label epsilon and delta"},
+		"nothing left": {gammaJSON, ensemble.Stated{Delta: &zero},
 			"exactly one of label epsilon and delta"},
-		"another ε": {gammaJSON, Statement{LabelEpsilon: &two},
+		"another ε": {gammaJSON, ensemble.Stated{LabelEpsilon: &two},
 			"label epsilon = 2, but it must be what the file states, 1"},
-		"another K": {gammaJSON, Statement{K: &k}, "number of teachers K = 4"},
-		"no K":      {gammaCSV, Statement{Delta: &zero}, "number of teachers K must be stated"},
-		"K that is not": {gammaCSV, Statement{K: &k, Delta: &zero},
+		"another K": {gammaJSON, ensemble.Stated{K: k}, "number of teachers K = 4"},
+		"no K":      {gammaCSV, ensemble.Stated{Delta: &zero}, "number of teachers K must be stated"},
+		"K that is not": {gammaCSV, ensemble.Stated{K: k, Delta: &zero},
 			"gamma has 3 values, but K = 4 needs 5, or the first 2"},
-		"ε = 0":   {gammaCSV, Statement{K: ptr(5), LabelEpsilon: &zero}, "label epsilon = 0"},
-		"fresh":   {gammaJSON, Statement{Teachers: &fresh}, "epsilon must be stated"},
-		"Δ alone": {gammaJSON, Statement{TeacherDelta: &tenth}, "epsilon must be stated"},
-		"ε alone": {gammaJSON, Statement{Epsilon: &tenth},
+		"ε = 0":   {gammaCSV, ensemble.Stated{K: 5, LabelEpsilon: &zero}, "label epsilon = 0"},
+		"fresh":   {gammaJSON, ensemble.Stated{Teachers: ensemble.FreshTeachers}, "epsilon must be stated"},
+		"Δ alone": {gammaJSON, ensemble.Stated{TeacherDelta: &tenth}, "epsilon must be stated"},
+		"ε alone": {gammaJSON, ensemble.Stated{Epsilon: &tenth},
 			"epsilon = 0.1 needs teacher delta, and teachers"},
-		"frozen and private": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero,
-			Teachers: &frozen},
+		"frozen and private": {gammaJSON, ensemble.Stated{Epsilon: &tenth, TeacherDelta: &zero,
+			Teachers: ensemble.FrozenTeachers},
 			"the randomness of frozen teachers"},
-		"private, not said how": {gammaJSON, Statement{Epsilon: &tenth, TeacherDelta: &zero},
+		"private, not said how": {gammaJSON, ensemble.Stated{Epsilon: &tenth, TeacherDelta: &zero},
 			"needs teacher delta, and teachers"},
-		"histograms, private": {lawsJSON, Statement{Epsilon: &tenth}, "do not go with histograms"},
-		"histograms, fresh":   {lawsJSON, Statement{Teachers: &fresh}, "do not go with histograms"},
-		"votes of another K": {lawsJSON, Statement{K: &k},
+		"histograms, private": {lawsJSON, ensemble.Stated{Epsilon: &tenth}, "do not go with histograms"},
+		"histograms, fresh":   {lawsJSON, ensemble.Stated{Teachers: ensemble.FreshTeachers}, "do not go with histograms"},
+		"votes of another K": {lawsJSON, ensemble.Stated{K: k},
 			"histogram [2 0 0]: the counts sum to 2 votes, want K = 4"},
-		"few of many": {"v1,v2,v3,p1,p2,p3\n2001,0,0,1,0,0\n", Statement{Delta: &zero},
+		"few of many": {"v1,v2,v3,p1,p2,p3\n2001,0,0,1,0,0\n", ensemble.Stated{Delta: &zero},
 			"number of histograms = 1"},
 		"too many teachers": {"v1,v2,p1,p2\n9000000000000000000,9000000000000000000,1,0\n",
-			Statement{Delta: &zero}, "number of teachers K = 4004"},
-		"one class": {"v1,p1\n2,1\n", Statement{Delta: &zero}, "number of classes = 1"},
+			ensemble.Stated{Delta: &zero}, "number of teachers K = 4004"},
+		"one class": {"v1,p1\n2,1\n", ensemble.Stated{Delta: &zero}, "number of classes = 1"},
 	} {
 		_, err := read(t, c.text).Certify(context.Background(), c.more)
 		if !strings.Contains(fmt.Sprint(err), c.want) {
@@ -176,8 +174,6 @@ func TestStatementsThatAreRefused(t *testing.T) {
 		}
 	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
@@ -217,6 +213,8 @@ func TestReadRefuses(t *testing.T) {
 		`{"gamma":[1],"epsilon":1}`:         `unknown field "epsilon"`,
 		`{"gamma":[1],"k":5,"k":7}`:         `field "k" stands there twice`,
 		`{"gamma":[1],"K":5}`:               `field name "K"`,
+		`{"gamma":[1],"k":0}`:               "number of teachers K = 0",
+		`{"gamma":[1],"m":1}`:               `unknown field "m"`,
 		`{"gamma":[1],"k":5.5}`:             "cannot unmarshal number 5.5",
 		`{"gamma":[1],"teachers":"frsh"}`:   `teachers = "frsh", but it must be "fresh" or "frozen"`,
 		`{"gamma":[1],"neighbours":"near"}`: "near",
@@ -256,9 +254,9 @@ func FuzzCertify(f *testing.F) {
 		if slow || len(d.Laws) > 12 || len(d.Laws) > 0 && len(d.Laws[0].Votes) > 5 {
 			return
 		}
-		more := Statement{K: &k, LabelEpsilon: &x}
+		more := ensemble.Stated{K: k, LabelEpsilon: &x}
 		if isDelta {
-			more = Statement{K: &k, Delta: &x}
+			more = ensemble.Stated{K: k, Delta: &x}
 		}
 		r, err := d.Certify(context.Background(), more)
 		if err != nil {
@@ -296,8 +294,8 @@ func TestReadsWhatProgramsWrite(t *testing.T) {
 		"neighbours": "add-remove",
 		"gamma":      []float64{1, 0.25}}))(t)
 	d := read(t, string(b))
-	if *d.K != 3 || !math.IsInf(*d.Epsilon, 1) || *d.Delta != 1e-6 ||
-		*d.Neighbours != accountant.AddOrRemoveOne {
-		t.Errorf("%+v", d.Statement)
+	if d.K != 3 || !math.IsInf(*d.Epsilon, 1) || *d.Delta != 1e-6 ||
+		d.Neighbours != accountant.AddOrRemoveOne {
+		t.Errorf("%+v", d.Stated)
 	}
 }

@@ -15,9 +15,9 @@
 //
 // # Notation
 //
-//	K, t           Statement.K, Affected              teachers, and how many of them one record reaches
-//	(ε₀, δ)        Statement.LabelEpsilon, Delta      of one label: one is stated, the other proved
-//	(ε, Δ)         Statement.Epsilon, TeacherDelta    what each teacher promises, if anything
+//	K, t           Stated.K, Affected                 teachers, and how many of them one record reaches
+//	(ε₀, δ)        Stated.LabelEpsilon, Delta         of one label: one is stated, the other proved
+//	(ε, Δ)         Stated.Epsilon, TeacherDelta       what each teacher promises, if anything
 //	γ(l)           Draft.Gamma                        with probability γ(l) the majority, else a coin
 //	p(h,c)         Draft.Laws                         probability of class c where the votes are h
 package certify

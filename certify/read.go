@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/strictjson"
@@ -57,18 +56,13 @@ func Read(r io.Reader) (*Draft, error) {
 	return readCSV(data)
 }
 
-// file is the JSON form of a Draft. Its names are those of the command's flags.
+// file is the JSON form of a Draft.
 type file struct {
-	K            *int                           `json:"k"`
-	Affected     *int                           `json:"affected"`
-	LabelEpsilon *float64                       `json:"label_eps"`
-	Delta        *float64                       `json:"delta"`
-	Epsilon      *fileEpsilon                   `json:"eps"`
-	TeacherDelta *float64                       `json:"teacher_delta"`
-	Teachers     *ensemble.TeacherRandomness    `json:"teachers"`
-	Neighbours   *accountant.Relation           `json:"neighbours"`
-	Gamma        strictjson.List[*float64]      `json:"gamma"`
-	Histograms   strictjson.List[fileHistogram] `json:"histograms"`
+	ensemble.Stated
+	K          *int                           `json:"k"`
+	Epsilon    *fileEpsilon                   `json:"eps"`
+	Gamma      strictjson.List[*float64]      `json:"gamma"`
+	Histograms strictjson.List[fileHistogram] `json:"histograms"`
 }
 
 // fileEpsilon is a teacher's ε: a number, or "inf" for teachers that promise nothing.
@@ -108,12 +102,16 @@ func readJSON(data []byte) (*Draft, error) {
 		}
 		return nil, err
 	}
-	d := &Draft{Statement: Statement{K: f.K, Affected: f.Affected, LabelEpsilon: f.LabelEpsilon,
-		Delta: f.Delta, Epsilon: (*float64)(f.Epsilon), TeacherDelta: f.TeacherDelta,
-		Teachers: f.Teachers, Neighbours: f.Neighbours}}
-	if t := d.Teachers; t != nil && *t != ensemble.FreshTeachers && *t != ensemble.FrozenTeachers {
-		return nil, &check.Error{Name: "teachers", Value: fmt.Sprintf("%.40q", *t),
-			Rule: fmt.Sprintf("%q or %q", ensemble.FreshTeachers, ensemble.FrozenTeachers)}
+	d := &Draft{Stated: f.Stated}
+	d.Epsilon = (*float64)(f.Epsilon)
+	if f.K != nil {
+		if d.K = *f.K; d.K == 0 { // which would not be stated
+			return nil, check.Teachers(0)
+		}
+	}
+	if t := d.Teachers; t != "" && t != ensemble.FreshTeachers && t != ensemble.FrozenTeachers {
+		return nil, check.Wantf("teachers", fmt.Sprintf("%.40q", t), "%q or %q", ensemble.FreshTeachers,
+			ensemble.FrozenTeachers)
 	}
 	if (len(f.Gamma) > 0) == (len(f.Histograms) > 0) {
 		return nil, errors.New(`it must have either "gamma" or "histograms"`)

@@ -52,6 +52,12 @@ func (m Multiset) Teachers() int {
 // Affected returns how many teachers sit at a corner with p ≠ p'.
 func (m Multiset) Affected() int { return m.Teachers() - m[Zeros] - m[Ones] }
 
+// mirrored returns the multiset in which each teacher answers the other label.
+func (m Multiset) mirrored() Multiset {
+	return Multiset{Zeros: m[Ones], Ones: m[Zeros], NearZeroUp: m[NearOneDown], NearOneDown: m[NearZeroUp],
+		NearZeroDown: m[NearOneUp], NearOneUp: m[NearZeroDown], High: m[Low], Low: m[High]}
+}
+
 // String lists the corners in use, for example "(0,0)×3 (a,b)×8".
 func (m Multiset) String() string {
 	var parts []string

@@ -24,7 +24,8 @@
 // the number of ones (Jiang, Communication Efficient and Differentially Private
 // Optimization, 2025, Lemma 3.4.4). f is affine in each pair, so it is largest
 // at corners of F, and it depends on how many teachers sit at each corner only:
-// the constraints are indexed by multisets of corners. Where one record reaches
+// the constraints are indexed by multisets of corners. A γ that treats the labels by their names, so that
+// γ(K-l) may differ from γ(l), has the constraints of the other label besides: -Φ in Φ's place. Where one record reaches
 // only t of the teachers, the others have p = p' and sit at (0,0) or (1,1).
 //
 // # Notation
@@ -37,7 +38,7 @@
 //	t          Problem.Affected      teachers that one record can reach
 //	E          e^{mε}                kept as an interval in System
 //	(p,p')     Corner                one teacher's pair at a vertex of F
-//	φ          phi                   sign(l-K/2)·γ(l), length K+1, antisymmetric
+//	φ          phi                   sign(l-K/2)·γ(l), length K+1, antisymmetric but by names
 //	Φ          E[φ(L)]               (T_{p_1}…T_{p_K} φ)(0), see package poissonbinom
 //	w, w'      1/(1+E), E/(1+E)      weights of the scaled constraint
 //	r          System.RHS            scaled right-hand side

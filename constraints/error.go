@@ -64,7 +64,9 @@ func screenError(p Problem) float64 {
 // order is Δ² times a sum over at most N teachers of (N-1)/2·P or N·M. P and M are averages by a law
 // (entries off by C relatively, sum at most 1+C, d+1 terms) of second differences (off by 4C+10u, at
 // most 4 in size), so each is off by at most 8C + (4d+20)u. All teachers together: by at most
-// (KΔ)²·(12C + (6d+40)u), d ≤ K and so 6du ≤ 2C: less than 7·(KΔ)²·y.
+// (KΔ)²·(12C + (6d+40)u), d ≤ K and so 6du ≤ 2C: less than 7·(KΔ)²·y. What vertices leaves above its
+// best split, (M+M')·(n0²+n1²)/8 of that, is off by less: n0²+n1² ≤ K². The best split itself is
+// off by the error of evaluation, as is what the second level computes: see nearbyScreen.
 func nearbyError(p Problem) float64 {
 	c := poissonbinom.AverageError(p.K)
 	x := float64(p.K) * p.TeacherDelta
@@ -73,7 +75,7 @@ func nearbyError(p Problem) float64 {
 }
 
 // nearbyScreen is what the bound of a multiset by itself must be below the threshold for its
-// computed value to be below: the error of evaluation besides, as of the screen.
+// computed value to be below: the errors of evaluation of both besides, as of the screen.
 func (s *System) nearbyScreen() float64 {
 	return nearbyError(s.problem) + float64(2*s.evalError)
 }

@@ -1,7 +1,7 @@
 package constraints
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"math/big"
 	"strings"
@@ -69,11 +69,10 @@ func (p Problem) validateBudget() error {
 			return err
 		}
 		if math.IsInf(p.Epsilon, 1) {
-			return &check.Error{Name: "epsilon", Value: p.Epsilon,
-				Rule: "finite unless a label epsilon is given instead of m"}
+			return check.Want("epsilon", p.Epsilon, "finite unless a label epsilon is given instead of m")
 		}
 	case p.M != 0:
-		return &check.Error{Name: "m", Value: p.M, Rule: "left out when a label epsilon is given"}
+		return check.Want("m", p.M, "left out when a label epsilon is given")
 	default:
 		if err := check.LabelEpsilon(p.TotalEpsilon); err != nil {
 			return err
@@ -88,36 +87,29 @@ func (p Problem) validateBudget() error {
 // Validate returns a *ParameterError naming the first field that breaks its
 // rule, or nil.
 func (p Problem) Validate() error {
-	for _, err := range []error{
-		check.Teachers(p.K),
+	if err := cmp.Or(check.Teachers(p.K),
 		p.validateBudget(),
 		check.Delta("teacher delta", p.TeacherDelta),
 		check.Delta("delta", p.Delta),
-		check.Affected(p.Affected, p.K),
-	} {
-		if err != nil {
-			return err
-		}
+		check.Affected(p.Affected, p.K)); err != nil {
+		return err
 	}
 	if p.Epsilon == 0 && p.TeacherDelta == 0 {
-		return &check.Error{Name: "epsilon", Value: p.Epsilon,
-			Rule: "> 0 when teacher delta is 0 (such teachers ignore the data)"}
+		return check.Want("epsilon", p.Epsilon, "> 0 when teacher delta is 0 (such teachers ignore the data)")
 	}
 	if math.IsInf(p.Epsilon, 1) && p.TeacherDelta != 0 {
-		return &check.Error{Name: "teacher delta", Value: p.TeacherDelta,
-			Rule: "0 when epsilon is infinite (such teachers promise nothing)"}
+		return check.Want("teacher delta", p.TeacherDelta,
+			"0 when epsilon is infinite (such teachers promise nothing)")
 	}
 	if p.total().Cmp(big.NewRat(check.MaxTotalEpsilon, 1)) > 0 {
-		return &check.Error{Name: "m·epsilon", Value: p.M * p.Epsilon,
-			Rule: fmt.Sprintf("at most %d", check.MaxTotalEpsilon)}
+		return check.Wantf("m·epsilon", p.M*p.Epsilon, "at most %d", check.MaxTotalEpsilon)
 	}
 	// A release at least as revealing as one teacher cannot promise a smaller
 	// δ than that teacher does. The source requires the same (Problem 3.1.1).
 	if !math.IsInf(p.Epsilon, 1) && p.total().Cmp(num.Decimal(p.Epsilon)) >= 0 &&
 		p.Delta < p.TeacherDelta {
-		return &check.Error{Name: "delta", Value: p.Delta,
-			Rule: fmt.Sprintf("at least the teacher delta, %v, when the release may cost ε or more (m ≥ 1)",
-				p.TeacherDelta)}
+		return check.Wantf("delta", p.Delta,
+			"at least the teacher delta, %v, when the release may cost ε or more (m ≥ 1)", p.TeacherDelta)
 	}
 	return nil
 }

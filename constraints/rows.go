@@ -21,8 +21,16 @@ func (s *System) Row(m Multiset, dst []float64) []float64 {
 	if s.problem.K < 1 {
 		return nil
 	}
+	laws := s.laws(m)
+	if cap(dst) < s.Variables() {
+		dst = make([]float64, s.Variables())
+	}
+	return s.fold(dst[:s.Variables()], laws[0], laws[1])
+}
+
+// laws returns the laws of the number of ones on the two datasets.
+func (s *System) laws(m Multiset) (laws [2][]float64) {
 	s.mustHold(m)
-	var laws [2][]float64
 	for side := range laws {
 		groups := make([]poissonbinom.Group, 0, corners)
 		for c, n := range m {
@@ -30,10 +38,37 @@ func (s *System) Row(m Multiset, dst []float64) []float64 {
 		}
 		laws[side] = poissonbinom.GroupedPMF(groups, nil)
 	}
-	if cap(dst) < s.Variables() {
-		dst = make([]float64, s.Variables())
+	return laws
+}
+
+// RowByName is Row for γ that may treat the labels by their names: the scaled constraint of label 1, or of
+// label 0 where zero is set, as a row over all K+1 values of γ, with φ(l) = -γ(l) below K/2 and γ(l) from
+// there on.
+func (s *System) RowByName(m Multiset, zero bool, dst []float64) []float64 {
+	s = handle.Made(s)
+	if s.problem.K < 1 {
+		return nil
 	}
-	return s.fold(dst[:s.Variables()], laws[0], laws[1])
+	dst = s.rowOfPhi(m, dst)
+	for l := range dst {
+		if (2*l < s.problem.K) != zero {
+			dst[l] = -dst[l]
+		}
+	}
+	return dst
+}
+
+// rowOfPhi returns the scaled constraint of label 1 as a row over φ(0) … φ(K).
+func (s *System) rowOfPhi(m Multiset, dst []float64) []float64 {
+	laws := s.laws(m)
+	if cap(dst) <= s.problem.K {
+		dst = make([]float64, s.problem.K+1)
+	}
+	dst = dst[:s.problem.K+1]
+	for l := range dst {
+		dst[l] = float64(s.w*laws[0][l]) - float64(s.wp*laws[1][l])
+	}
+	return dst
 }
 
 // Holds reports whether m is one of the problem's multisets.

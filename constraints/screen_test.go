@@ -74,7 +74,8 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 		u, v := vector(n), vector(n)
 		may := 1 + rng.IntN(n)
 		sc := newScreen(s, u, v, may)
-		near := newMacroWorkers(s, nil, 1)[0].near
+		worker := newMacroWorkers(s, nil, 1)[0]
+		near, split := worker.near, worker.split
 		near.family(&sc)
 		top, steepest := (&macroWorker{s: s}).largestAndSteepest(u, v)
 		firstOrder, family := top+sc.crudeBound(steepest, 0), top+sc.crudeBound(steepest, 2*steepest)
@@ -92,6 +93,13 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 			if bound < exact-1e-13 {
 				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: bound %.17g, exactly %.17g", n,
 					delta, may, n1, u, v, bound, exact)
+			}
+			all := bestSplit(s, u, v, n1, n)
+			if some, m := split.vertices(u, v, n1); some > all+1e-13 ||
+				some+near.above(n-n1, n1, delta) < all-1e-13 || m.Teachers() != n ||
+				math.Abs(split.value(u, v, n1, m)-some) > 1e-15 {
+				t.Fatalf("n = %d, Δ = %g, n1 = %d, U = %v, V = %v: at vertices %.17g, at most %.17g above, "+
+					"exactly %.17g", n, delta, n1, u, v, some, near.above(n-n1, n1, delta), all)
 			}
 		}
 	}
@@ -116,6 +124,9 @@ func TestSplitterNamesTheBestSplit(t *testing.T) {
 			best := bestSplit(s, u, v, n1, may)
 			at := s.w*moments(u, n1, m[NearZeroUp], m[NearOneDown], delta) -
 				s.wp*moments(v, n1, m[NearZeroDown], m[NearOneUp], delta)
+			if again := w.split.value(u, v, n1, m); math.Abs(again-at) > 1e-13 {
+				t.Fatalf("%v has %.17g, not %.17g", m, at, again)
+			}
 			if m.Teachers() != n || m.Affected() > may || math.Abs(g-best) > 1e-13 ||
 				math.Abs(at-best) > 1e-13 {
 				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: %v with %.17g, which has %.17g; "+
@@ -173,7 +184,7 @@ func TestFlatIsAboveTheBestSplit(t *testing.T) {
 	s := system(t, problem(t, k, 1, 2, 1e-3))
 	flat := 0
 	for range 10 {
-		w := newMacroWorkers(s, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k}, 1)[0]
+		w := newMacroWorkers(s, &search{threshold: newMaximum(negInf), limit: math.Inf(1)}, 1)[0]
 		w.found.best.Value = negInf
 		u, v := make([]float64, k+1), make([]float64, k+1)
 		for l := range u {
@@ -242,7 +253,7 @@ func TestSecondLevelIsSpared(t *testing.T) {
 			u[l], v[l] = 2*rng.Float64()-1, 2*rng.Float64()-1
 		}
 		top, _ := (&macroWorker{s: s}).largestAndSteepest(u, v)
-		sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: n}
+		sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1)}
 		if delta == 0 {
 			sh.threshold.raise(math.Nextafter(top, 1))
 		}
@@ -330,6 +341,38 @@ func TestScreenIsAttained(t *testing.T) {
 	}
 }
 
+// The bound by vertices is exact where U or -V is a parabola that bends away from what helps, and half of
+// the teachers of one corner make the best split, between two vertices of the same value: no smaller
+// one is a bound. The values of splits are those of their teachers one by one.
+func TestVerticesAreAttained(t *testing.T) {
+	const n = 4
+	for _, delta := range []float64{1e-3, 0.1, 0.3} {
+		s := system(t, problem(t, n, 1, 1, delta))
+		for _, ones := range []int{0, n} {
+			bent, flat := make([]float64, n+1), make([]float64, n+1)
+			for l := range bent {
+				x := math.Abs(float64(l - ones)) // teachers that moved; n of them have the mean of none
+				bent[l] = 0.05 * x * (1 - delta + n*delta - x)
+			}
+			minus := make([]float64, n+1)
+			for l := range minus {
+				minus[l] = -bent[l]
+			}
+			for _, c := range [][2][]float64{{bent, flat}, {flat, minus}} {
+				sc, worker := newScreen(s, c[0], c[1], n), newMacroWorkers(s, nil, 1)[0]
+				worker.near.family(&sc)
+				some, m := worker.split.vertices(c[0], c[1], ones)
+				bound := some + worker.near.above(n-ones, ones, delta)
+				exact := bestSplit(s, c[0], c[1], ones, n)
+				if math.Abs(bound-exact) > 1e-15 || exact-some < 1e-9 {
+					t.Errorf("Δ = %g, %d at (1,1): %v with %.17g, at most %.17g, exactly %.17g", delta, ones, m,
+						some, bound, exact)
+				}
+			}
+		}
+	}
+}
+
 // Problems whose worst multiset is one that the first level would rule out without its
 // remainder, found by a search of 20,000 random ones. Upper would then fall short of the
 // left-hand side of the multiset given by 4e-4 to 8e-3.
@@ -394,7 +437,7 @@ func TestScreenKeepsWhatEqualsTheThreshold(t *testing.T) {
 			x := float64(l) / n
 			u[l], v[l] = x*x/4, 2*x-1 // v so that all teachers at (0,0) are the worst start
 		}
-		w := newMacroWorkers(s, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: n}, 1)[0]
+		w := newMacroWorkers(s, &search{threshold: newMaximum(negInf), limit: math.Inf(1)}, 1)[0]
 		w.found.best.Value = negInf
 		value, split := w.split.best(u, v, 0, n)
 		sc := newScreen(s, u, v, n)
@@ -446,7 +489,7 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 					value += x * gamma[l]
 				}
 				if value > best.Value {
-					best = Violation{at[i], value}
+					best = Violation{Multiset: at[i], Value: value}
 				}
 			}
 			return best
@@ -490,7 +533,7 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 				want.Value)
 		}
 		likely, err := s.likelyWorst(context.Background(), phi,
-			&search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k})
+			&search{threshold: newMaximum(negInf), limit: math.Inf(1)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,11 +19,13 @@ type Bound struct {
 	Upper    float64  // no scaled left-hand side exceeds this; rigorous, rounded up
 	Computed float64  // the largest one met, as computed
 	At       Multiset // where it was met
+	Zero     bool     // the constraint is that of label 0
 }
 
 // Violation is one violated constraint.
 type Violation struct {
 	Multiset Multiset
+	Zero     bool    // it is the constraint of label 0
 	Value    float64 // scaled left-hand side, as computed
 }
 
@@ -31,8 +33,9 @@ type Violation struct {
 // w·Φ(p) - w'·Φ(p') over all multisets of the problem: over all eight corners, or
 // four where Δ = 0. The noise function behind phi is (mε,δ)-DP if Upper ≤ RHS().
 //
-// phi has length K+1, entries in [-1,1], and is antisymmetric: phi(K-l) =
-// -phi(l). UpperBound panics otherwise; it is for callers that built phi from a valid γ.
+// phi has length K+1 and entries in [-1,1]. UpperBound panics otherwise; it is for callers that built
+// phi from a valid γ. Where phi is not antisymmetric, the constraints of label 0 are others than those of
+// label 1 (see the package comment), and both are searched.
 //
 // Upper exceeds the true maximum by at most twice the bound on rounding errors and, where
 // Δ > 0 and the maximum is below the right-hand side, by a thousandth of that distance. That
@@ -51,7 +54,41 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 	if s.problem.K < 1 {
 		return Bound{}, errNoSystem
 	}
-	return s.complete(ctx, phi, true)
+	one, err := s.complete(ctx, phi, true)
+	if err != nil || alike(phi) {
+		return one, err
+	}
+	zero, err := s.complete(ctx, otherLabel(phi), true)
+	if err != nil {
+		return Bound{}, err
+	}
+	upper := max(one.Upper, zero.Upper)
+	if zero.Computed > one.Computed {
+		one = Bound{Computed: zero.Computed, At: zero.At.mirrored(), Zero: true}
+	}
+	one.Upper = upper
+	return one, nil
+}
+
+// alike reports whether phi(K-l) = -phi(l): whether both labels are treated alike. The
+// constraint of label 0 at a multiset is then that of label 1 at its mirror image.
+func alike(phi []float64) bool {
+	for l, x := range phi {
+		if phi[len(phi)-1-l] != -x {
+			return false
+		}
+	}
+	return true
+}
+
+// otherLabel returns ψ(l) = -φ(K-l), whose constraint of label 1 at a multiset is that of φ of label 0 at
+// the multiset's mirror image: -Φ(p) = Ψ(1-p). It rises where φ does.
+func otherLabel(phi []float64) []float64 {
+	out := make([]float64, len(phi))
+	for l, x := range phi {
+		out[len(phi)-1-l] = -x
+	}
+	return out
 }
 
 // Separate searches all multisets for violated constraints, those whose computed
@@ -61,16 +98,27 @@ func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
 func (s *System) Separate(ctx context.Context, phi []float64,
 	tolerance float64) ([]Violation, error) {
 	s = handle.Made(s)
-	return s.separate(ctx, phi, tolerance, &search{lows: s.problem.K})
+	return s.separate(ctx, phi, tolerance, &search{})
 }
 
-// SeparateFirstOrder is Separate for multisets with at most lows teachers at (b,a), where
-// solved tables have nearly all their tight constraints, and to first order in Δ: violations
-// of second order, (KΔ)², may be missed. Whether a constraint is violated indeed, its Row
-// tells. For all but the last rounds of a cutting-plane method. Cost O(lows·K²).
+// SeparateFirstOrder is Separate to first order in Δ: violations of second order, (KΔ)², may be
+// missed. It looks at multisets with no teacher at (b,a) or one of the given numbers, which increase,
+// or at all of them where lows is nil: few such numbers have nearly all tight constraints of a
+// solved table. Whether a constraint is violated indeed, its Row tells. For
+// all but the last rounds of a cutting-plane method. Cost O(len(lows)·K²).
 func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64,
-	lows int) ([]Violation, error) {
-	return handle.Made(s).separate(ctx, phi, tolerance, &search{firstOrder: true, lows: lows})
+	lows []int) ([]Violation, error) {
+	s = handle.Made(s)
+	return s.separate(ctx, phi, tolerance, &search{firstOrder: true, lows: lows})
+}
+
+// SeparateVertices is SeparateFirstOrder with exact values, of at most nine ways to move teachers to
+// the corners near (0,0) and (1,1) for each choice of the other numbers: all, or none, of the teachers
+// at each move, to either corner. They have nearly all tight constraints. It costs a few times as much.
+func (s *System) SeparateVertices(ctx context.Context, phi []float64, tolerance float64,
+	lows []int) ([]Violation, error) {
+	s = handle.Made(s)
+	return s.separate(ctx, phi, tolerance, &search{vertices: true, lows: lows})
 }
 
 // separate searches for what exceeds RHS() + tolerance.
@@ -79,10 +127,23 @@ func (s *System) separate(ctx context.Context, phi []float64, tolerance float64,
 	if s.problem.K < 1 {
 		return nil, errNoSystem
 	}
+	for i, n := range sh.lows {
+		if n < 0 || i > 0 && n <= sh.lows[i-1] {
+			panic(fmt.Sprintf("constraints: lows = %v, want numbers of teachers in increasing order",
+				sh.lows))
+		}
+	}
 	s.mustBePhi(phi)
 	sh.limit = s.rhs + tolerance
 	sh.threshold = newMaximum(sh.limit)
 	found, err := s.sweep(ctx, phi, sh)
+	if err == nil && !alike(phi) {
+		var zero findings
+		zero, err = s.sweep(ctx, otherLabel(phi), sh)
+		for _, v := range zero.violated {
+			found.violated = append(found.violated, Violation{v.Multiset.mirrored(), true, v.Value})
+		}
+	}
 	return sortWorstFirst(found.violated), err
 }
 
@@ -93,7 +154,7 @@ func (s *System) complete(ctx context.Context, phi []float64, coarse bool) (Boun
 	if !slices.ContainsFunc(phi, func(x float64) bool { return x != 0 }) {
 		return Bound{At: Multiset{Zeros: s.problem.K}}, ctx.Err() // exactly 0, everywhere
 	}
-	sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: s.problem.K}
+	sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1)}
 	likely, err := s.likelyWorst(ctx, phi, sh)
 	if err != nil {
 		return Bound{}, err
@@ -120,9 +181,9 @@ func (s *System) complete(ctx context.Context, phi []float64, coarse bool) (Boun
 	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, nil
 }
 
-// likelyLows is up to how many teachers at (b,a) likelyWorst looks. Where the worst multiset
-// has more, the search takes longer and finds the same.
-const likelyLows = 2
+// likelyLows are the numbers of teachers at (b,a) at which likelyWorst looks. Where the worst
+// multiset has another one, the search takes longer and finds the same.
+var likelyLows = []int{0, 1, 2}
 
 // likelyWorst raises the threshold of a search to the value of a multiset that is
 // likely the worst, so that the search can rule out most others at once.
@@ -138,8 +199,14 @@ func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Vi
 	}
 	likely.Multiset = found.best.Multiset
 	value := 0.0
-	for l, x := range s.Row(likely.Multiset, nil) {
-		value -= float64(x * phi[l])
+	if alike(phi) {
+		for l, x := range s.Row(likely.Multiset, nil) {
+			value -= float64(x * phi[l])
+		}
+	} else {
+		for l, x := range s.rowOfPhi(likely.Multiset, nil) {
+			value += float64(x * phi[l])
+		}
 	}
 	likely.Value = value
 	// A little less than computed here: rounding must not put the threshold above
@@ -150,8 +217,23 @@ func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Vi
 }
 
 func sortWorstFirst(found []Violation) []Violation {
-	slices.SortStableFunc(found, func(a, b Violation) int { return cmp.Compare(b.Value, a.Value) })
-	return found
+	// By place: a violation is ten words long, and there may be millions.
+	type place struct {
+		value float64
+		at    int
+	}
+	order := make([]place, len(found))
+	for i, v := range found {
+		order[i] = place{v.Value, i}
+	}
+	slices.SortFunc(order, func(a, b place) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.at, b.at))
+	})
+	out := make([]Violation, len(found))
+	for i, p := range order {
+		out[i] = found[p.at]
+	}
+	return out
 }
 
 var errNoSystem = errors.New("the zero System has no constraints: make one with NewSystem")
@@ -162,9 +244,8 @@ func (s *System) mustBePhi(phi []float64) {
 		panic(fmt.Sprintf("constraints: phi has %d entries, want K+1 = %d", len(phi), k+1))
 	}
 	for l, x := range phi {
-		if !(x >= -1 && x <= 1) || phi[k-l] != -x {
-			panic(fmt.Sprintf("constraints: phi(%d) = %v, phi(%d) = %v: want opposite numbers in [-1,1]", l,
-				x, k-l, phi[k-l]))
+		if !(x >= -1 && x <= 1) {
+			panic(fmt.Sprintf("constraints: phi(%d) = %v: want a number in [-1,1]", l, x))
 		}
 	}
 }
@@ -174,7 +255,8 @@ type search struct {
 	threshold  *maximum // nothing below it is of interest
 	limit      float64  // values above it are violations; the threshold rises no further
 	firstOrder bool     // first level only, to first order in Δ
-	lows       int      // at most so many teachers at (b,a)
+	vertices   bool     // of the second level only the splits that vertices looks at
+	lows       []int    // numbers of teachers at (b,a), increasing; nil for all
 }
 
 // record raises the threshold to a computed value.
@@ -204,7 +286,7 @@ func (f *findings) line(values []float64, limit float64, at func(i int) Multiset
 			f.best.Value, best = x, i
 		}
 		if x > limit && (i == 0 || x > values[i-1]) && (i == len(values)-1 || x >= values[i+1]) {
-			f.violated = append(f.violated, Violation{at(i), x})
+			f.violated = append(f.violated, Violation{Multiset: at(i), Value: x})
 		}
 	}
 	if best >= 0 {

@@ -27,15 +27,15 @@ import (
 func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search,
 	increasing bool) (findings, error) {
 	t := s.problem.Affected
-	lows := min(t, sh.lows)
+	lows := s.lows(sh.lows)
 	if increasing {
-		lows = 0
+		lows = lows[:1] // that is 0
 	}
-	startU, startV := s.averagedPowers(phi, lows)
-	found := make([]findings, lows+1)
+	startU, startV := s.averagedPowers(phi, lows[len(lows)-1])
+	found := make([]findings, len(lows))
 	workers := newMacroWorkers(s, sh, runtime.GOMAXPROCS(0))
-	err := parallel(ctx, lows+1, func(worker, n4 int) error {
-		w := workers[worker]
+	err := parallel(ctx, len(lows), func(worker, i int) error {
+		w, n4 := workers[worker], lows[i]
 		u := append(w.u[:0], startU[n4]...)
 		v := append(w.v[:0], startV[n4]...)
 		w.u, w.v = u, v
@@ -50,7 +50,7 @@ func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search,
 				return err
 			}
 		}
-		found[n4] = w.found
+		found[i] = w.found
 		return nil
 	})
 	all := findings{best: Violation{Value: negInf}}
@@ -58,6 +58,23 @@ func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search,
 		all.add(f)
 	}
 	return all, err
+}
+
+// lows returns 0, and the given numbers of teachers at (b,a) that t allows; all of them for nil.
+func (s *System) lows(given []int) []int {
+	if given == nil {
+		given = make([]int, s.problem.Affected+1)
+		for n := range given {
+			given[n] = n
+		}
+	}
+	out := []int{0}
+	for _, n := range given {
+		if 0 < n && n <= s.problem.Affected {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // averagedPowers returns T_b^{n} φ and T_a^{n} φ for n = 0 … most.
@@ -168,9 +185,25 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if w.flat(bound-w.unperturbed(u, v, n1), n-n1, n1, may) {
+		flat := w.flat(bound-w.unperturbed(u, v, n1), n-n1, n1, may)
+		switch {
+		case w.sh.vertices && may < n:
+			splits[n1] = sc.split(n1)
+			values[n1] = w.split.value(u, v, n1, splits[n1])
+		case flat:
 			values[n1], splits[n1] = bound, sc.split(n1)
-		} else {
+		case may < n:
+			values[n1], splits[n1] = w.split.best(u, v, n1, may)
+		default:
+			values[n1], splits[n1] = w.split.vertices(u, v, n1)
+			if w.sh.vertices {
+				break
+			}
+			bound := values[n1] + w.near.above(n-n1, n1, w.s.problem.TeacherDelta) + w.nearScreen
+			if bound < w.sh.threshold.get() {
+				values[n1] = negInf
+				continue
+			}
 			values[n1], splits[n1] = w.split.best(u, v, n1, may)
 		}
 		w.sh.record(values[n1])

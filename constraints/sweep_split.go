@@ -77,6 +77,25 @@ func (sp *splitter) best(u, v []float64, n1, may int) (float64, Multiset) {
 	}
 }
 
+// value returns g of the split of m.
+func (sp *splitter) value(u, v []float64, n1 int, m Multiset) float64 {
+	return float64(sp.s.w*sp.mean(u, n1, m[NearZeroUp], m[NearOneDown])) -
+		float64(sp.s.wp*sp.mean(v, n1, m[NearZeroDown], m[NearOneUp]))
+}
+
+// mean returns E f(n1 + X - Y), X ~ Binomial(ups,Δ), Y ~ Binomial(downs,Δ).
+func (sp *splitter) mean(f []float64, n1, ups, downs int) float64 {
+	sum := 0.0
+	for down, pr := range sp.laws[downs][:min(sp.depth, downs)+1] {
+		inner := 0.0
+		for up, pr := range sp.laws[ups][:min(sp.depth, ups)+1] {
+			inner += float64(pr * f[n1+up-down])
+		}
+		sum += float64(pr * inner)
+	}
+	return sum
+}
+
 // expect fills dst(x,y) = weight · E f(n1 + X - Y), X ~ Binomial(x,Δ),
 // Y ~ Binomial(y,Δ), for x < rows, y < cols and x+y ≤ may.
 func (sp *splitter) expect(dst, f []float64, n1, rows, cols, may int, weight float64) {

@@ -195,12 +195,11 @@ func (r Answers) check() error {
 		return nil
 	}
 	if r.PerAnswer == (accountant.Cost{}) && r.Queries > 0 {
-		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer,
-			Rule: "stated: more than (0, 0)"}
+		return check.Want("cost of one answer", r.PerAnswer, "stated: more than (0, 0)")
 	}
 	if r.Randomness == FrozenTeachers && r.Teachers == (accountant.Cost{}) {
-		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers,
-			Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
+		return check.Want("cost of one frozen teacher", r.Teachers,
+			"stated: more than (0, 0), or with epsilon = +Inf where it promises nothing")
 	}
 	return nil
 }
@@ -208,7 +207,7 @@ func (r Answers) check() error {
 // checkPlan checks all but what one answer costs.
 func (r Answers) checkPlan() error {
 	if r.Queries < 0 {
-		return &check.Error{Name: "queries", Value: r.Queries, Rule: "at least 0"}
+		return check.Want("queries", r.Queries, "at least 0")
 	}
 	if err := check.Teachers(r.K); err != nil {
 		return err
@@ -217,13 +216,13 @@ func (r Answers) checkPlan() error {
 		return err
 	}
 	if !(r.Slack >= 0 && r.Slack < 1) {
-		return &check.Error{Name: "slack", Value: r.Slack, Rule: "in [0,1)"}
+		return check.Want("slack", r.Slack, "in [0,1)")
 	}
 	if err := check.Delta("total delta", r.Delta); err != nil {
 		return err
 	}
 	if r.Delta > 0 && r.Slack > 0 {
-		return &check.Error{Name: "slack", Value: r.Slack, Rule: "0 where a total delta is given"}
+		return check.Want("slack", r.Slack, "0 where a total delta is given")
 	}
 	if r.Randomness != FreshTeachers && r.Randomness != FrozenTeachers {
 		return errors.New("teacher randomness must be stated: FreshTeachers or FrozenTeachers")

@@ -10,8 +10,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/composetest"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/composetest"
 )
 
 // optimalDelta returns the δ of k mechanisms together at ε, by the optimal composition.
@@ -127,6 +127,11 @@ func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
 	if total := mustTotal(t, mutant); total.Cost.Epsilon >= double-1e-12 {
 		t.Errorf("frozen treated as fresh gives %v, which this test should tell from %g", total.Cost,
 			double)
+	}
+	// No answer costs nothing, and needs no price of one.
+	r = Answers{K: 3, Affected: 3, Randomness: FreshTeachers}
+	if total := mustTotal(t, r); total.Cost != (accountant.Cost{}) {
+		t.Errorf("no answer: %v", total.Cost)
 	}
 	// And fresh answers do need the count: 20 fresh answers of (0.1, 0) cost 2, not
 	// 0.1.

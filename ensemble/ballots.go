@@ -2,9 +2,9 @@ package ensemble
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
+	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 )
@@ -55,8 +55,7 @@ func (b *Ballots) Add(counts []int, truth int) error {
 		return err
 	}
 	if truth != NoTruth && (truth < 0 || truth >= b.classes) {
-		return &check.Error{Name: "true class", Value: truth,
-			Rule: fmt.Sprintf("between 0 and %d, or NoTruth", b.classes-1)}
+		return check.Wantf("true class", truth, "between 0 and %d, or NoTruth", b.classes-1)
 	}
 	b.code = b.code[:0]
 	for _, n := range counts {
@@ -121,7 +120,9 @@ func (b *Ballots) scoreEach(law func(counts []int) []float64) Score {
 	s := Score{Queries: b.queries, Labels: b.labelled}
 	for _, kind := range b.kinds {
 		p := law(kind.counts)
-		s.Agreement += float64(kind.queries) * Agreement(kind.counts, p)
+		agrees, tied := labellaw.Plurality(kind.counts, p)
+		s.Agreement += float64(kind.queries) * agrees
+		s.Shared += float64(kind.queries) * agrees / float64(tied)
 		for c, n := range kind.truths {
 			s.Accuracy += float64(n) * p[c]
 		}
@@ -131,6 +132,7 @@ func (b *Ballots) scoreEach(law func(counts []int) []float64) Score {
 	}
 	if b.queries > 0 {
 		s.Agreement /= float64(b.queries)
+		s.Shared /= float64(b.queries)
 		s.Abstained /= float64(b.queries)
 	}
 	if b.labelled > 0 {

@@ -41,7 +41,7 @@ func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64,
 	case Exact:
 		return exactSigma(s, target, 0)
 	}
-	return 0, &check.Error{Name: "calibration", Value: int(how), Rule: "Renyi or Exact"}
+	return 0, check.Want("calibration", int(how), "Renyi or Exact")
 }
 
 // sigmasForConfidentGNMax returns checkSigma = ratio·sigma with which ConfidentGNMax keeps
@@ -52,8 +52,7 @@ func sigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration,
 		return 0, 0, err
 	}
 	if !(ratio >= 0.01 && ratio <= 100) {
-		return 0, 0, &check.Error{Name: "ratio of the check's noise", Value: ratio,
-			Rule: "between 0.01 and 100"}
+		return 0, 0, check.Want("ratio of the check's noise", ratio, "between 0.01 and 100")
 	}
 	switch how {
 	case Renyi:
@@ -61,7 +60,7 @@ func sigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration,
 	case Exact:
 		sigma, err = exactSigma(s, target, ratio)
 	default:
-		err = &check.Error{Name: "calibration", Value: int(how), Rule: "Renyi or Exact"}
+		err = check.Want("calibration", int(how), "Renyi or Exact")
 	}
 	if err != nil {
 		return 0, 0, err
@@ -148,8 +147,7 @@ func renyiSigma(s Setting, target accountant.Cost, ratio float64) (float64, erro
 // exactSigma searches in float64 and then goes up until the proof succeeds.
 func exactSigma(s Setting, target accountant.Cost, ratio float64) (float64, error) {
 	if !s.oneWay() {
-		return 0, &check.Error{Name: "affected", Value: s.Affected,
-			Rule: "1 for exact calibration with more than two classes"}
+		return 0, check.Want("affected", s.Affected, "1 for exact calibration with more than two classes")
 	}
 	sigma := noise.Suggest(s.Affected, target.Epsilon, target.Delta, ratio)
 	for range 12 {

@@ -42,6 +42,7 @@ type Comparison struct {
 	Target  accountant.Cost
 	Answers int // that Target is of, together; 1 of Compare
 	Queries int
+	Several Several // of questions with several labels, of which Answers are so many labels
 	// Classes are the names of the classes, for people. The caller sets them; nil for their numbers.
 	Classes []string
 	Plain   Score // the majority without noise, which is not private
@@ -79,6 +80,7 @@ type ComparisonRow struct {
 type Planned struct {
 	Total    accountant.Cost // of all the answers together
 	Expected float64         // agreement by the plan's prior
+	Worth    float64         // by the same prior: so many labels without noise tell a student as much; 0 for unknown
 	Chosen   bool            // it is the plan's first choice, which a release takes
 }
 
@@ -199,7 +201,7 @@ func CompareTogether(ctx context.Context, b *Ballots, s Setting, budget accounta
 
 func newComparison(b *Ballots, s Setting, target accountant.Cost, answers int) *Comparison {
 	return &Comparison{Setting: s, Target: target, Answers: answers, Queries: b.Len(),
-		Plain: b.score(plainMajority), Always: b.always(), UpperBound: b.upperBound(target, answers)}
+		Plain: b.score(plainMajority), Always: b.always(), UpperBound: b.upperBound(target, answers, s.Affected)}
 }
 
 // add scores each mechanism.
@@ -223,6 +225,27 @@ func AlwaysNote(class string, agreement float64) string {
 		num.Percent(agreement))
 }
 
+// Worth returns how many labels without noise carry as much as all the labels of the row would, by these
+// votes: Labels.
+func (c *Comparison) Worth(r ComparisonRow) float64 { return c.worth(r.Score) }
+
+func (c *Comparison) worth(s Score) float64 {
+	c = handle.Made(c)
+	return s.Worth(max(c.Setting.Classes, 1), c.Labels())
+}
+
+// Labels returns the number of labels that Worth is of: those that the Answers are, or one for each query where
+// labels are priced one by one.
+func (c *Comparison) Labels() int {
+	switch c = handle.Made(c); {
+	case c.Answers > 1 && c.Several.Labels > 0:
+		return c.Answers / c.Several.PerQuestion(c.Setting.Affected) * c.Several.Labels
+	case c.Answers > 1:
+		return c.Answers
+	}
+	return c.Queries
+}
+
 // Tells reports whether some mechanism agrees with the votes at least as often as always one class.
 func (c *Comparison) Tells() bool {
 	c = handle.Made(c)
@@ -231,10 +254,11 @@ func (c *Comparison) Tells() bool {
 	})
 }
 
-// Bound returns UpperBound where it is of the row: the mechanism presumes nothing of the teachers. It
+// Bound returns UpperBound where it is of the row: the mechanism presumes nothing of the teachers and treats the
+// classes alike. It
 // returns 1 for all others, which may agree more often.
 func (c *Comparison) Bound(r ComparisonRow) float64 {
-	if r.Mechanism == nil {
+	if r.Mechanism == nil || r.Mechanism.Named() {
 		return 1
 	}
 	if _, ok := r.Mechanism.Noise(); !ok {
@@ -243,13 +267,15 @@ func (c *Comparison) Bound(r ComparisonRow) float64 {
 	return c.UpperBound
 }
 
-// upperBound returns Comparison.UpperBound for the target of so many answers. Shares of queries are
+// upperBound returns Comparison.UpperBound for the target of so many answers, of which one record
+// reaches so many teachers. Shares of queries are
 // rounded by 2⁻⁵³ of themselves, far less than what LeadBound adds.
-func (b *Ballots) upperBound(target accountant.Cost, count int) float64 {
+func (b *Ballots) upperBound(target accountant.Cost, count, affected int) float64 {
 	if b.classes != 2 || b.queries == 0 {
 		return 1
 	}
-	p := answers.Problem{K: b.k, Classes: 2, Answers: count, Epsilon: target.Epsilon, Delta: target.Delta}
+	p := answers.Problem{K: b.k, Classes: 2, Affected: affected, Answers: count, Epsilon: target.Epsilon,
+		Delta: target.Delta}
 	return p.LeadBound(func(yield func(lead int, weight float64) bool) {
 		for _, kind := range b.kinds {
 			lead := max(kind.counts[0]-kind.counts[1], kind.counts[1]-kind.counts[0])
@@ -277,8 +303,8 @@ func (o *CompareOptions) check(s Setting) error {
 		return err
 	}
 	if o.Teachers == (accountant.Cost{}) {
-		return &check.Error{Name: "teachers' cost", Value: o.Teachers,
-			Rule: "stated: (ε, Δ), or ε = +Inf for teachers that promise nothing"}
+		return check.Want("teachers' cost", o.Teachers,
+			"stated: (ε, Δ), or ε = +Inf for teachers that promise nothing")
 	}
 	if !math.IsInf(o.Teachers.Epsilon, 1) {
 		if s.Missing {

@@ -455,14 +455,15 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 // The majority agrees with itself whatever queries come, and has no interval for that; how often it
 // is right has one.
 func TestTableOfComparison(t *testing.T) {
-	c := Comparison{Plain: Score{Queries: 4, Agreement: 1, Labels: 4, Accuracy: 0.5},
-		Rows: []ComparisonRow{{Name: "none", Refused: errors.New("no reason")}}}
+	c := Comparison{Setting: Setting{Classes: 2}, Queries: 4,
+		Plain: Score{Queries: 4, Agreement: 1, Shared: 1, Labels: 4, Accuracy: 0.5},
+		Rows:  []ComparisonRow{{Name: "none", Refused: errors.New("no reason")}}}
 	header, rows := c.Table()
 	if len(rows) != 2 || len(rows[0]) != len(header) {
 		t.Fatalf("%q, %q", header, rows)
 	}
-	if r := rows[0]; r[1] != "100.00" || r[2] != "-" || r[3] != "50.00" ||
-		!strings.Contains(r[4], "–") {
+	if r := rows[0]; r[1] != "100.00" || r[2] != "-" || r[3] != "4.0" || r[4] != "50.00" ||
+		!strings.Contains(r[5], "–") {
 		t.Errorf("%q", r)
 	}
 	r := c.Report()

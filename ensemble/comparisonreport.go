@@ -50,10 +50,13 @@ type ReportedMechanism struct {
 	Figures
 	PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
 	// of a plan: the cost of all the answers, the agreement by the prior, and that a release takes it
-	AllAnswers *accountant.Cost `json:"all_answers,omitempty"`
-	Expected   *float64         `json:"expected_agreement,omitempty"`
-	Chosen     bool             `json:"chosen,omitempty"`
-	Score      *ReportedScore   `json:"score,omitempty"`
+	AllAnswers    *accountant.Cost `json:"all_answers,omitempty"`
+	Expected      *float64         `json:"expected_agreement,omitempty"`
+	ExpectedWorth *float64         `json:"expected_worth,omitempty"`
+	Chosen        bool             `json:"chosen,omitempty"`
+	Score         *ReportedScore   `json:"score,omitempty"`
+	// by these votes: so many labels without noise tell a student as much as all of these
+	Worth *float64 `json:"worth,omitempty"`
 	// that the score of such a mechanism cannot exceed; left out where none is known
 	UpperBound float64          `json:"upper_bound,omitempty"`
 	Basis      string           `json:"basis,omitempty"`
@@ -92,11 +95,17 @@ func (c *Comparison) Report() *ComparisonReport {
 			m.PerAnswer, m.Score = &per, r.Score.report()
 			m.Basis, m.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
 			m.Figures = r.Mechanism.Figures()
+			if worth := c.Worth(r); !r.Mechanism.Named() {
+				m.Worth = &worth
+			}
 			if bound := c.Bound(r); bound < 1 {
 				m.UpperBound = bound
 			}
 			if p := r.Planned; p != nil {
 				m.AllAnswers, m.Expected, m.Chosen = &p.Total, &p.Expected, p.Chosen
+				if p.Worth > 0 {
+					m.ExpectedWorth = &p.Worth
+				}
 			}
 		}
 		if d := r.AtVotes; d != nil {
@@ -134,9 +143,9 @@ const Chosen = "→ "
 // are. Mechanisms that do not apply have no row. The majority is the first, then always one class.
 func (c *Comparison) Table() (header []string, rows [][]string) {
 	c = handle.Made(c)
-	plain := c.Plain.row("plain majority (not private)")
+	plain := c.Plain.row("plain majority (not private)", fmt.Sprintf("%.1f", c.worth(c.Plain)))
 	plain[2] = "-" // it agrees with itself whatever queries come
-	rows = [][]string{plain, c.Always.Score.row("always " + c.AlwaysClass() + " (not private)")}
+	rows = [][]string{plain, c.Always.Score.row("always "+c.AlwaysClass()+" (not private)", "0.0")}
 	expected := []string{"-", "-"}
 	planned := false
 	for _, r := range c.Rows {
@@ -151,9 +160,14 @@ func (c *Comparison) Table() (header []string, rows [][]string) {
 				title = Chosen + title
 			}
 		}
-		rows, expected = append(rows, r.Score.row(title)), append(expected, prior)
+		worth := fmt.Sprintf("%.1f", c.Worth(r))
+		if r.Mechanism.Named() { // a worth is of classes that are treated alike
+			worth = "-"
+		}
+		rows = append(rows, r.Score.row(title, worth))
+		expected = append(expected, prior)
 	}
-	header = []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %"}
+	header = []string{"mechanism, over its noise", "agrees", "95 %", "worth", "right", "95 %"}
 	if planned {
 		header = slices.Insert(header, 1, "expected")
 		for i := range rows {
@@ -163,17 +177,17 @@ func (c *Comparison) Table() (header []string, rows [][]string) {
 	return header, rows
 }
 
-func (s Score) row(title string) []string {
+func (s Score) row(title, worth string) []string {
 	interval := func(i Interval) string {
 		return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High)
 	}
 	if s.Abstained > 0 {
 		title += fmt.Sprintf(", abstains in %.2f %%", 100*s.Abstained)
 	}
-	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-",
-		"-"}
+	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()),
+		worth, "-", "-"}
 	if s.Labels > 0 {
-		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
+		row[4], row[5] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
 	}
 	return row
 }

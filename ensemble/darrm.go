@@ -127,8 +127,8 @@ func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if told { // never at a tie, which has no majority to tell: γ is 0 there
-		return 2*ones > d.gamma.K() == (n > 0), nil
+	if told { // at a tie only where the labels have names, and then of label 1
+		return 2*ones >= d.gamma.K() == (n > 0), nil
 	}
 	return coin, nil
 }
@@ -145,8 +145,8 @@ func (d darrm) law(counts []int) []float64 {
 //
 //	(2⁵³ + sign(L-K/2)·γ(L)·2⁵³) / 2⁵⁴
 func (d darrm) numeratorOfOne(ones int) uint64 {
-	if 2*ones > d.gamma.K() {
+	if 2*ones >= d.gamma.K() { // γ is 0 at a tie, or label 1's
 		return uint64(gamma.One + d.gamma.Numerator(ones))
 	}
-	return uint64(gamma.One - d.gamma.Numerator(ones)) // γ is 0 at a tie
+	return uint64(gamma.One - d.gamma.Numerator(ones))
 }

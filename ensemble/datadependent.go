@@ -1,7 +1,6 @@
 package ensemble
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -27,13 +26,26 @@ type DataDependent struct {
 	Cheaper  int // how many of them cost less at that order than they would at other votes
 }
 
-// dataDependentRDP bounds what one answer of a ρ-zCDP mechanism costs at the votes that
+// checkLikely bounds ρ so that no product below overflows or underflows.
+func checkLikely(rho float64, a likelyAnswers) error {
+	switch {
+	case !(rho >= 1e-17 && rho <= 1e17):
+		return check.Want("rho", rho, "between 1e-17 and 1e17")
+	case !(a.logQ <= 0) || math.IsInf(a.logQ, -1):
+		return check.Want("ln q", a.logQ, "finite and at most 0")
+	case a.count < 1 || a.count > math.MaxInt32:
+		return check.Wantf("count", a.count, "between 1 and %d", math.MaxInt32)
+	}
+	return nil
+}
+
+// likelyRDP bounds what one answer of a ρ-zCDP mechanism costs at the votes that
 // were cast: its Rényi divergence of order λ from the answer on every neighbouring dataset,
 //
 //	D_λ(M(D) ‖ M(D')) ≤ β = ln( (1-q)·A^{λ-1} + q·B^{λ-1} )/(λ-1)
 //	A = (1-q)/(1 - (q·e^{ε₂})^{(μ₂-1)/μ₂}),   B = e^{ε₁}/q^{1/(μ₁-1)},   ε_i = μ_i·ρ
 //
-// where e^{logQ} = q bounds the probability, at D, of all outcomes but one. It returns β
+// where q = e^{-l} bounds the probability, at D, of all outcomes but one. It returns β
 // where all conditions hold,
 //
 //	μ₁ ≥ λ,   μ₂ > 1,   q·e^{ε₂} < 1,   q ≤ e^{(μ₂-1)ε₂} / (μ₁/(μ₁-1)·μ₂/(μ₂-1))^{μ₂}
@@ -47,37 +59,12 @@ type DataDependent struct {
 // helps: B then rises with μ₁, and q·B^{λ-1} at μ₁ = λ is e^{(λ-1)λρ} already.
 //
 // The bound is one-sided. It does not bound D_λ(M(D') ‖ M(D)), so it is a statement about
-// D, not differential privacy. It takes λ > 1, ρ in [1e-17, 1e17] and finite logQ ≤ 0, and
-// is rounded up.
+// D, not differential privacy. It takes λ > 1 and what checkLikely passes: ρ in [1e-17, 1e17] and
+// finite l ≥ 0. It is rounded up.
 //
 // Sources: Papernot et al., Scalable Private Learning with PATE (2018), Theorem 6 and
 // Proposition 10; Jiang (2025), Algorithm 11, whose line 7 should read
 // exp((μ₂-1)·ε₂) and whose line 11 lacks the logarithm.
-func dataDependentRDP(lambda, rho, logQ float64) (float64, error) {
-	if err := check.Order(lambda); err != nil {
-		return 0, err
-	}
-	if err := checkLikely(rho, likelyAnswers{logQ, 1}); err != nil {
-		return 0, err
-	}
-	return likelyRDP(lambda, rho, -logQ), nil
-}
-
-// checkLikely bounds ρ so that no product below overflows or underflows.
-func checkLikely(rho float64, a likelyAnswers) error {
-	switch {
-	case !(rho >= 1e-17 && rho <= 1e17):
-		return &check.Error{Name: "rho", Value: rho, Rule: "between 1e-17 and 1e17"}
-	case !(a.logQ <= 0) || math.IsInf(a.logQ, -1):
-		return &check.Error{Name: "ln q", Value: a.logQ, Rule: "finite and at most 0"}
-	case a.count < 1 || a.count > math.MaxInt32:
-		return &check.Error{Name: "count", Value: a.count,
-			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
-	}
-	return nil
-}
-
-// likelyRDP is dataDependentRDP with l = ln(1/q).
 func likelyRDP(lambda, rho, l float64) float64 {
 	anyVotes := lambda * rho * (1 + num.SumMargin)
 	mu2 := math.Sqrt(l / rho)
@@ -127,25 +114,24 @@ func log1mExp(x float64) float64 {
 }
 
 // costAtVotes bounds what answers of a ρ-zCDP mechanism, each with randomness of its own, cost
-// together at the votes that were cast: their dataDependentRDP added up, and converted to
+// together at the votes that were cast: their likelyRDP added up, and converted to
 // the smallest ε at δ in (0,1) over all orders. The queries must be fixed beforehand, not
 // chosen by earlier answers: the votes on other queries would be others. It is not differential
-// privacy; see dataDependentRDP. Cost: tens of microseconds for each of answers.
+// privacy; see likelyRDP. Cost: tens of microseconds for each of answers.
 func costAtVotes(rho float64, answers []likelyAnswers, delta float64) (DataDependent, error) {
 	out := DataDependent{Delta: delta}
 	if err := check.Within("delta", delta); err != nil {
 		return out, err
 	}
 	if len(answers) == 0 {
-		return out, &check.Error{Name: "answers", Value: 0, Rule: "at least 1"}
+		return out, check.Want("answers", 0, "at least 1")
 	}
 	for _, a := range answers {
 		if err := checkLikely(rho, a); err != nil {
 			return out, err
 		}
 		if out.Answers += a.count; out.Answers > math.MaxInt32 {
-			return out, &check.Error{Name: "answers", Value: out.Answers,
-				Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+			return out, check.Wantf("answers", out.Answers, "at most %d", math.MaxInt32)
 		}
 	}
 	margin := 1 + 1e-15*float64(len(answers)+1)

@@ -15,6 +15,17 @@ import (
 	"github.com/darrm/darrm/internal/raced"
 )
 
+// dataDependentRDP is likelyRDP for what checkLikely passes, with ln q.
+func dataDependentRDP(lambda, rho, logQ float64) (float64, error) {
+	if err := check.Order(lambda); err != nil {
+		return 0, err
+	}
+	if err := checkLikely(rho, likelyAnswers{logQ, 1}); err != nil {
+		return 0, err
+	}
+	return likelyRDP(lambda, rho, -logQ), nil
+}
+
 // The ln(1/q) of the reference implementation of PATE (2018), found there by hand for each
 // σ and λ as the place where the bound starts to say more than λ/σ²: it says nothing more
 // at that q + 0.1, and less at each halving of q.

@@ -19,6 +19,7 @@ type Description struct {
 	Delta    bool // it needs a δ above 0; others of those that are calibrated spend none
 	Check    bool // it takes a Check, by which it may abstain
 	Missing  bool // it takes a Setting in which votes may be none
+	Labels   bool // it is noise for a number of labels together: see NoiseOfAnswers
 
 	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs.
 	// The Mechanism knows the rest: its rule draws and is scored by, its event is what an answer is
@@ -99,8 +100,7 @@ func MissingNames() (names []string) {
 func Calibrated(name string, s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
 	d, _ := Describe(name)
 	if !d.Calibrated() {
-		return nil, &check.Error{Name: "mechanism", Value: name,
-			Rule: "one that is calibrated by its name"}
+		return nil, check.Want("mechanism", name, "one that is calibrated by its name")
 	}
 	if s.Missing && !d.Missing {
 		return nil, ErrMissing

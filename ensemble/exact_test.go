@@ -3,6 +3,7 @@ package ensemble
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -24,7 +25,10 @@ func anyGamma(t testing.TB, k int, free ...float64) *Mechanism {
 
 func anyCertified(t testing.TB, k int, free ...float64) *gamma.Certified {
 	t.Helper()
-	f, err := gamma.FromFree(k, free)
+	f, err := gamma.FromFree(k, free[:(k+1)/2])
+	if len(free) > k { // by names
+		f, err = gamma.NewByName(free)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +163,9 @@ func probabilityByDefinition(f gamma.Func, l int) *big.Int {
 	g := new(big.Rat).SetFloat64(f.At(l))
 	g.Quo(g, big.NewRat(2, 1))
 	switch {
-	case 2*l > f.K():
+	case 2*l >= f.K(): // at a tie 0, but by names
 		p.Add(p, g)
-	case 2*l < f.K():
+	default:
 		p.Sub(p, g)
 	}
 	p.Mul(p, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 54)))
@@ -179,7 +183,11 @@ func TestAnswerIsExact(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		k := rapid.IntRange(1, 6).Draw(rt, "K")
-		free := rapid.SliceOfN(rapid.Float64Range(-1, 1), (k+1)/2, (k+1)/2).Draw(rt, "gamma")
+		n := (k + 1) / 2
+		if rapid.Bool().Draw(rt, "by name") {
+			n = k + 1
+		}
+		free := rapid.SliceOfN(rapid.Float64Range(-1, 1), n, n).Draw(rt, "gamma")
 		m := anyGamma(t, k, free...)
 		if err := checkExact(m, answerOnes); err != nil {
 			rt.Fatal(err)
@@ -189,8 +197,14 @@ func TestAnswerIsExact(t *testing.T) {
 		coin := rapid.Bool().Draw(rt, "coin")
 		got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{u}, Bits: []bool{coin}}, l)
 		want := coin
-		if u < magnitude(m, l) && 2*l != k {
-			want = (2*l > k) == (gammaOf(m).At(l) > 0)
+		if u < magnitude(m, l) { // not at a tie, but by names
+			want = (2*l >= k) == (gammaOf(m).At(l) > 0)
+		}
+		if law := (1 + gammaOf(m).Phi()[l]) / 2; math.Abs(law-float64(m.rule.(darrm).numeratorOfOne(l))*0x1p-54) > 1e-15 {
+			rt.Fatalf("%d votes: the law of label 1 is %v", l, law)
+		}
+		if m.Named() == gammaOf(m).Symmetric() {
+			rt.Fatalf("%v is named: %t", gammaOf(m), m.Named())
 		}
 		if err != nil || got != want {
 			rt.Fatalf("u = %d: got %t, %v; want %t", u, got, err, want)

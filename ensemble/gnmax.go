@@ -71,8 +71,7 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 		return nil, err
 	}
 	if threshold < 1 || threshold > s.K {
-		return nil, &check.Error{Name: "threshold", Value: threshold,
-			Rule: fmt.Sprintf("between 1 and K = %d", s.K)}
+		return nil, check.Wantf("threshold", threshold, "between 1 and K = %d", s.K)
 	}
 	first, err := gaussian("sigma of the check", checkSigma)
 	if err != nil {
@@ -123,8 +122,7 @@ func checkNormal(claim accountant.Cost) error {
 		return err
 	}
 	if claim.Delta == 0 {
-		return &check.Error{Name: "delta", Value: claim.Delta,
-			Rule: "above 0: normal noise has no pure guarantee"}
+		return check.Want("delta", claim.Delta, "above 0: normal noise has no pure guarantee")
 	}
 	return nil
 }
@@ -146,7 +144,7 @@ func checkTarget(s Setting, target accountant.Cost) error {
 // gaussian returns the noise of parameter sigma.
 func gaussian(name string, sigma float64) (noise.Gaussian, error) {
 	if !(sigma > 0) || math.IsInf(sigma, 1) {
-		return noise.Gaussian{}, &check.Error{Name: name, Value: sigma, Rule: "a finite number > 0"}
+		return noise.Gaussian{}, check.Want(name, sigma, "a finite number > 0")
 	}
 	square := num.Decimal(sigma)
 	g, err := noise.NewGaussian(square.Mul(square, square))

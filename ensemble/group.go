@@ -47,3 +47,16 @@ func drawGroup(src randsrc.Source, masses []uint64, counts []int) (int, error) {
 	}
 	return classes[nth%uint64(len(classes))], nil
 }
+
+// drawClass draws a class from integer masses, one for each class, which sum to plurality.One.
+func drawClass(src randsrc.Source, masses []uint64) (int, error) {
+	u, err := noise.Uniform(src, plurality.One)
+	if err != nil {
+		return noAnswer, err
+	}
+	class := 0
+	for ; u >= masses[class]; class++ {
+		u -= masses[class]
+	}
+	return class, nil
+}

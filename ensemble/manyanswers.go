@@ -21,12 +21,11 @@ type Together struct {
 // checkTogether refuses more answers than have a price, and other costs beside it.
 func (r Answers) checkTogether() error {
 	if r.PerAnswer != (accountant.Cost{}) || r.Noise.Event != nil {
-		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer,
-			Rule: "left out where all answers have one price"}
+		return check.Want("cost of one answer", r.PerAnswer, "left out where all answers have one price")
 	}
 	if r.Queries > r.Together.Most {
-		return &check.Error{Name: "queries", Value: r.Queries,
-			Rule: fmt.Sprintf("at most %d: for so many answers the table was made", r.Together.Most)}
+		return check.Wantf("queries", r.Queries, "at most %d: for so many answers the table was made",
+			r.Together.Most)
 	}
 	return checkCost("answers' ", r.Together.Cost)
 }
@@ -74,6 +73,13 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 	return m, nil
 }
 
+// Named reports whether the mechanism may treat the classes by their names: then how often a label agrees is
+// another number for each class.
+func (m *Mechanism) Named() bool {
+	m = handle.Made(m)
+	return m.answers != nil && m.answers.Problem().Named || m.noise != nil && !m.noise.Func().Symmetric()
+}
+
 // AnswersTable returns the table of ManyAnswers, nil of other mechanisms.
 func (m *Mechanism) AnswersTable() *answers.Certified { return handle.Copy(handle.Made(m).answers) }
 
@@ -81,6 +87,9 @@ func (m *Mechanism) AnswersTable() *answers.Certified { return handle.Copy(handl
 // paid for by itself.
 func (m *Mechanism) Together() Together {
 	m = handle.Made(m)
+	if m.together > 0 {
+		return Together{Cost: m.cost, Most: m.together}
+	}
 	if m.answers == nil {
 		return Together{}
 	}
@@ -94,6 +103,9 @@ func (t answersTable) draw(src randsrc.Source, counts []int) (int, error) {
 	masses, err := t.Masses(counts)
 	if err != nil {
 		return noAnswer, err
+	}
+	if t.Problem().Named {
+		return drawClass(src, masses)
 	}
 	return drawGroup(src, masses, counts)
 }

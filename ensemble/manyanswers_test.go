@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/raced"
@@ -105,5 +106,33 @@ func TestManyAnswersAreChargedOnce(t *testing.T) {
 		if _, err := ManyAnswers(c, accountant.ReplaceOne); err == nil {
 			t.Error("no table makes a mechanism")
 		}
+	}
+}
+
+// What is known of labels that treat the classes alike is not said of others: their law, their worth, the
+// bound of a comparison.
+func TestNamedTablesHaveNoLawOfTheirLabels(t *testing.T) {
+	p := answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 3, Epsilon: 2, Delta: 1e-3, Named: true}
+	table := must.Get(solve.Best(t.Context(), p, answers.Prior{Objective: plurality.Objective{Accuracy: 0.75},
+		Shares: plurality.Shares{0.9, 0.1}}, solve.Options{Price: game.Options{Step: 1}}))(t)
+	m := must.Get(ManyAnswers(table.Certified, accountant.ReplaceOne))(t)
+	if !m.Named() || must.Get(ManyAnswers(answersOf(t, answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 3,
+		Epsilon: 2, Delta: 1e-3}), accountant.ReplaceOne))(t).Named() {
+		t.Error("which tables tell the classes apart is not told")
+	}
+	if l, err := m.LabelLaw(t.Context(), nil, labellaw.Options{}); err == nil {
+		t.Errorf("law %+v", l)
+	}
+	c := &Comparison{Setting: m.Setting(), UpperBound: 0.5, Queries: 1, Rows: []ComparisonRow{{Name: "x", Mechanism: m,
+		Planned: &Planned{}}}}
+	if c.Bound(c.Rows[0]) != 1 {
+		t.Error("the bound of mechanisms that treat the classes alike is one for this one")
+	}
+	row := c.Report().Mechanisms[0]
+	if row.Worth != nil || row.ExpectedWorth != nil || row.UpperBound != 0 {
+		t.Errorf("%+v", row)
+	}
+	if _, rows := c.Table(); rows[2][4] != "-" {
+		t.Errorf("worth %s", rows[2][4])
 	}
 }

@@ -39,6 +39,7 @@ type Mechanism struct {
 	noise    *gamma.Certified
 	table    *plurality.Certified
 	answers  *answers.Certified
+	together int // most answers of noise that is priced for all of them; 0 of all others
 }
 
 // known returns an event that takes no working out.

@@ -15,6 +15,8 @@ const (
 	OptimalCounts = "optimal-counts"
 	// TableOfAnswers is the Name of what ManyAnswers returns.
 	TableOfAnswers = "many-answers"
+	// LabelNoise is the Name of what NoiseOfAnswers returns.
+	LabelNoise = "gnmax-label"
 	// OtherTable is the Name of what answers by a certified table of which nothing says how good it is,
 	// such as one of the caller's own. No name in the list claims so little.
 	OtherTable = "table"
@@ -36,6 +38,8 @@ var mechanisms = slices.Concat([]Description{
 	{Name: TableOfAnswers, About: "a table that is made and priced for many labels together",
 		Delta: true, Missing: true, Table: AnswersTable},
 }, baselineRows(), []Description{
+	{Name: LabelNoise, About: "GNMax for many labels together, priced by the label alone",
+		Delta: true, Missing: true, Labels: true},
 	{
 		Name: gnMaxRenyi, About: "GNMax: normal noise on the counts, by its Rényi bound",
 		Delta: true, Missing: true,

@@ -25,7 +25,7 @@ func TestMechanismNames(t *testing.T) {
 		"optimal-teachers", "optimal-counts", "many-answers", "randomised-response", "randomised-response-tight",
 		"subsampling",
 		"double-subsampling",
-		"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip",
+		"gnmax-label", "gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
@@ -44,7 +44,7 @@ func TestRowsMakeWhatTheyDescribe(t *testing.T) {
 		if baseline != (d.Teachers && d.Table == NoTable) || baseline && kind.Name != d.Name {
 			t.Errorf("%s is the baseline %q, %t", d.Name, kind.Name, baseline)
 		}
-		if d.Calibrated() == (d.Table != NoTable || baseline) {
+		if d.Calibrated() == (d.Table != NoTable || baseline || d.Labels) {
 			t.Errorf("%s is made in two ways or none", d.Name)
 		}
 		if !d.Calibrated() {

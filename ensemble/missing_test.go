@@ -185,8 +185,8 @@ func TestWhatTakesVotesThatMayBeNone(t *testing.T) {
 			t.Errorf("%s: another price or noise than of votes that are all there", d.Name)
 		}
 	}
-	if made != len(MissingNames())-1 { // one has a table
-		t.Errorf("%d mechanisms made, want all of %v but the table", made, MissingNames())
+	if made != len(MissingNames())-2 { // one has a table, one a price of all answers alone
+		t.Errorf("%d mechanisms made, want all of %v but those of many answers", made, MissingNames())
 	}
 }
 
@@ -226,10 +226,16 @@ func TestComparisonOfVotesThatMayBeNone(t *testing.T) {
 }
 
 // What one record can change is more where a vote may be none.
-func TestAffectedInWordsWithMissingVotes(t *testing.T) {
-	s := Setting{K: 9, Classes: 2, Affected: 9, Missing: true}
-	const want = "one record can change the votes of all 9 teachers, or whether they vote"
-	if got := s.affectedInWords(); got != want {
-		t.Errorf("%q, want %q", got, want)
+func TestAffectedInWords(t *testing.T) {
+	for want, s := range map[string]Setting{
+		"one record can change the vote of one teacher only (training data in disjoint parts)": {K: 9, Affected: 1},
+		"one record can change the votes of at most 2 of the 9 teachers":                       {K: 9, Affected: 2},
+		"one record can change the votes of all 9 teachers":                                    {K: 9, Affected: 9},
+		"one record can change the votes of all 9 teachers, or whether they vote": {K: 9, Affected: 9,
+			Missing: true},
+	} {
+		if got := s.affectedInWords(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/raced"
@@ -156,7 +157,8 @@ func TestNormalLawAgainstKnownAgreements(t *testing.T) {
 		got := 0.0
 		for h, weight := range w.Low {
 			counts := s.Histogram(h)
-			got += weight * Agreement(counts, normalLaw(counts, x.sigma))
+			agrees, _ := labellaw.Plurality(counts, normalLaw(counts, x.sigma))
+			got += weight * agrees
 		}
 		if math.Abs(got-x.want) > 6e-6 {
 			t.Errorf("K = %d, %d classes, σ = %v: agreement %.6f, want %v", x.k, x.classes, x.sigma, got,

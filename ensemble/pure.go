@@ -39,9 +39,8 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	}
 	b := new(big.Rat).Quo(big.NewRat(2*int64(s.Affected), 1), num.Decimal(epsilon))
 	if b.Cmp(big.NewRat(maxScale, 1)) > 0 {
-		return nil, &check.Error{Name: "label epsilon", Value: epsilon,
-			Rule: fmt.Sprintf("at least 2·affected/%d = %v for LNMax", maxScale,
-				2*float64(s.Affected)/maxScale)}
+		return nil, check.Wantf("label epsilon", epsilon, "at least 2·affected/%d = %v for LNMax", maxScale,
+			2*float64(s.Affected)/maxScale)
 	}
 	l, err := noise.LaplaceAtLeast(b)
 	if err != nil {

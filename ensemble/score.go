@@ -2,8 +2,8 @@ package ensemble
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
@@ -14,30 +14,21 @@ type Score struct {
 	Agreement float64 // how often the answer is a class with the most votes: the mean of [Agreement]
 	Accuracy  float64 // against the queries' true classes; only where Labels > 0
 	Abstained float64 // share of queries without a class, which agree with nothing
-	Queries   int     // how many there are
-	Labels    int     // how many of them have a true class
-}
-
-// Agreement returns the probability that the answer is a class with the most votes, any of them
-// where several tie, which is the one metric of plans, scores and comparisons, and what
-// package plurality/solve maximises and certifies as the value of a table, package gamma/solve as 1
-// less [gamma.Disagreement]. law has the probability of each class and may have that of
-// abstaining behind them, which agrees with nothing.
-func Agreement(counts []int, law []float64) float64 {
-	if len(counts) == 0 {
-		return 0
-	}
-	most, agree := largest(counts), 0.0
-	for c, n := range counts {
-		if n == most {
-			agree += law[c]
-		}
-	}
-	return agree
+	// Shared is Agreement where a tie is shared: the label is the one of its classes that a fair coin takes.
+	Shared  float64
+	Queries int // how many there are
+	Labels  int // how many of them have a true class
 }
 
 // Interval is a range of shares, in [0,1].
 type Interval struct{ Low, High float64 }
+
+// Worth returns how many labels without noise carry as much as so many of these, for classes that are
+// equally frequent and that the mechanism treats alike: see package labellaw.
+func (s Score) Worth(classes, labels int) float64 {
+	c := labellaw.Channel{Classes: classes, Agrees: s.Shared, Abstains: s.Abstained}
+	return c.Worth(labellaw.Equal(classes), labels)
+}
 
 // AgreementInterval returns the 95 % interval of Agreement: [Wilson] over the queries.
 func (s Score) AgreementInterval() Interval { return Wilson(s.Agreement, s.Queries) }
@@ -78,12 +69,10 @@ func (m *Mechanism) checkBallots(b *Ballots) error {
 		return ErrMissing
 	}
 	if b.K() != m.setting.K {
-		return &check.Error{Name: "K of the votes", Value: b.K(),
-			Rule: fmt.Sprintf("the mechanism's, %d", m.setting.K)}
+		return check.Wantf("K of the votes", b.K(), "the mechanism's, %d", m.setting.K)
 	}
 	if b.Classes() != m.setting.Classes {
-		return &check.Error{Name: "classes of the votes", Value: b.Classes(),
-			Rule: fmt.Sprintf("the mechanism's, %d", m.setting.Classes)}
+		return check.Wantf("classes of the votes", b.Classes(), "the mechanism's, %d", m.setting.Classes)
 	}
 	return nil
 }

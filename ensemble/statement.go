@@ -129,11 +129,10 @@ func NewStatement(ctx context.Context, o StatementOptions) (*Statement, error) {
 
 func (o StatementOptions) check(slack float64) error {
 	if !(slack >= 0 && slack < 1) {
-		return &check.Error{Name: "slack", Value: slack, Rule: "in [0,1)"}
+		return check.Want("slack", slack, "in [0,1)")
 	}
 	if o.Together.Most > 0 && o.Slack != nil {
-		return &check.Error{Name: "slack", Value: slack,
-			Rule: "left out where all answers have one price: nothing composes"}
+		return check.Want("slack", slack, "left out where all answers have one price: nothing composes")
 	}
 	for _, q := range o.Queries {
 		if err := check.Whole("queries", q, 1, accountant.MaxOptimalCount); err != nil {
@@ -141,8 +140,8 @@ func (o StatementOptions) check(slack float64) error {
 		}
 	}
 	if o.Randomness != NothingPromised && math.IsInf(o.Problem.Epsilon, 1) {
-		return &check.Error{Name: "teachers", Value: o.Randomness,
-			Rule: "left out: teachers that promise nothing have no privacy to add up"}
+		return check.Want("teachers", o.Randomness,
+			"left out: teachers that promise nothing have no privacy to add up")
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func TestComparisonBoundIsAboveTheOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gap := b.upperBound(accountant.Cost{Epsilon: p.TotalEpsilon, Delta: p.Delta}, 1) - score.Agreement
+		gap := b.upperBound(accountant.Cost{Epsilon: p.TotalEpsilon, Delta: p.Delta}, 1,
+			p.Affected) - score.Agreement
 		if gap < -1e-12 || p.Affected == 1 && gap > 1e-6 {
 			t.Fatalf("the optimum agrees in %v, the bound is %v above", score.Agreement, gap)
 		}
@@ -57,7 +58,7 @@ func TestComparisonBoundIsOfTwoClasses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := b.upperBound(accountant.Cost{Epsilon: 0.1}, 1); got != 1 {
+		if got := b.upperBound(accountant.Cost{Epsilon: 0.1}, 1, 1); got != 1 {
 			t.Errorf("%d classes: %v, want 1", classes, got)
 		}
 	}
@@ -78,7 +79,7 @@ func TestComparisonBoundOfTies(t *testing.T) {
 	// other class be the label with e^(-2ε)/2, and the leading one with e^ε/2 at a lead of 2 at most.
 	epsilon := 0.2
 	want := (1 + 2*(1-math.Exp(-2*epsilon)/2)) / 3
-	if got := b.upperBound(accountant.Cost{Epsilon: epsilon}, 1); math.Abs(got-want) > 1e-8 || got < want {
+	if got := b.upperBound(accountant.Cost{Epsilon: epsilon}, 1, 1); math.Abs(got-want) > 1e-8 || got < want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -175,8 +175,8 @@ func (c *Catalog) Source(name string) ([]byte, error) {
 func (c *Catalog) kind(name string) (Kind, error) {
 	k, ok := c.kinds[name]
 	if !ok {
-		return k, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", name),
-			Rule: "one of " + strings.Join(slices.Sorted(maps.Keys(c.kinds)), ", ")}
+		return k, check.Want("kind", fmt.Sprintf("%q", name), "one of "+
+			strings.Join(slices.Sorted(maps.Keys(c.kinds)), ", "))
 	}
 	return k, nil
 }

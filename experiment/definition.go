@@ -63,16 +63,15 @@ func (c *Catalog) Parse(data []byte) (Definition, error) {
 		return Definition{}, err
 	}
 	if f.FormatVersion != formatVersion {
-		return Definition{}, &check.Error{Name: "format_version", Value: f.FormatVersion,
-			Rule: fmt.Sprint(formatVersion)}
+		return Definition{}, check.Want("format_version", f.FormatVersion, fmt.Sprint(formatVersion))
 	}
 	if !nameRule.MatchString(f.Name) || strings.HasSuffix(f.Name, quickSuffix) {
-		return Definition{}, &check.Error{Name: "name", Value: fmt.Sprintf("%q", f.Name),
-			Rule: "2 to 64 of a-z, 0-9, '.' and '-', a letter or digit at both ends, not ending in " +
-				quickSuffix}
+		return Definition{}, check.Want("name", fmt.Sprintf("%q", f.Name),
+			"2 to 64 of a-z, 0-9, '.' and '-', a letter or digit at both ends, not ending in "+
+				quickSuffix)
 	}
 	if f.Title == "" {
-		return Definition{}, &check.Error{Name: "title", Value: `""`, Rule: "given"}
+		return Definition{}, check.Want("title", `""`, "given")
 	}
 	if len(f.Parameters) == 0 {
 		return Definition{}, errors.New("parameters are missing")

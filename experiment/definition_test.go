@@ -38,6 +38,7 @@ func TestList(t *testing.T) {
 		"mnist", "fashion-mnist", "figure-2.4-real", "convex-credit-real",
 		"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real",
 		"auc-private-german-real", "auc-private-size-real", "auc-private-size-german-real",
+		"students", "choice-study", "choice-judge",
 	}
 	if !slices.Equal(names, order) {
 		t.Errorf("listed %v, want those that need data last: %v", names, order)

@@ -60,7 +60,7 @@ func aucUnprovedTable(t *testing.T, m *markdown) {
 	}
 }
 
-// What docs/pairwise-accounting.md says about that table: no noise that has a proof reaches what is
+// What docs/pairwise.md says about that table: no noise that has a proof reaches what is
 // printed.
 func TestNoProvedNoiseReachesThePrintedScores(t *testing.T) {
 	number := func(row map[string]string) float64 {

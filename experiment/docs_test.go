@@ -81,7 +81,7 @@ func (m *markdown) header(cells ...string) {
 }
 
 // goldenTables are the tables of docs/reproduction.md, docs/mean.md, docs/convex.md,
-// docs/many-classes.md, docs/many-answers.md and docs/pairwise-accounting.md, by the names of their
+// docs/many-answers.md, docs/many-answers.md and docs/pairwise.md, by the names of their
 // blocks.
 var goldenTables = map[string]func(t *testing.T, m *markdown){
 	"experiments": experimentsTable,
@@ -412,12 +412,12 @@ const reproduction = "../docs/reproduction.md"
 var block = regexp.MustCompile(`(?s)(<!-- golden: ([a-z0-9.-]+) -->\n).*?(<!-- end -->)`)
 
 // docs/reproduction.md is what its template, the definitions and the golden figures give, and the tables
-// of docs/mean.md, docs/convex.md, docs/many-classes.md, docs/many-answers.md and
-// docs/pairwise-accounting.md are those of the golden figures; -update writes them.
+// of docs/mean.md, docs/convex.md, docs/many-answers.md, docs/students.md and
+// docs/pairwise.md are those of the golden figures; -update writes them.
 func TestReproductionShowsTheGoldenFigures(t *testing.T) {
 	var seen []string
 	for _, file := range []string{reproduction, "../docs/mean.md", "../docs/convex.md",
-		"../docs/many-classes.md", "../docs/many-answers.md", "../docs/pairwise-accounting.md"} {
+		"../docs/many-answers.md", "../docs/students.md", "../docs/pairwise.md"} {
 		page := must.Get(os.ReadFile(file))(t)
 		template := page
 		if file == reproduction {

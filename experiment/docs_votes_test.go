@@ -50,6 +50,21 @@ func init() {
 }
 
 func init() {
+	goldenTables["students"] = func(t *testing.T, m *markdown) {
+		m.header("task", "Q", "table, its law as last layer", "table, labels as they are", "GNMax, its law as last layer",
+			"GNMax, labels as they are", "labels of the table that agree", "of GNMax")
+		for _, row := range goldenRows(t, "students", "accuracy") {
+			cells := []string{row["task"], row["queries"]}
+			for _, name := range []string{"table-layer", "table-plain", "gnmax-layer", "gnmax-plain",
+				"agrees-many-answers", "agrees-gnmax"} {
+				cells = append(cells, shown(t, row[name], "%.1f"))
+			}
+			m.row(cells...)
+		}
+	}
+}
+
+func init() {
 	goldenTables["many-classes"] = func(t *testing.T, m *markdown) {
 		m.header("votes", "K", "C", "ε", "permute-and-flip", "optimum, μ = 0.5", "optimum, uneven shares",
 			"optimum, public counts", "no mechanism is above", "ε of permute-and-flip for uneven shares")

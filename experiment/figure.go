@@ -24,6 +24,9 @@ type Panel struct {
 	YRange      [2]float64 // instead of the data's, unless both are 0
 	XTicks      []float64  // if given, the only marks
 	Tall        bool       // its figure is higher
+	// Direct writes each series' name behind its last point, in its colour, and none in the legend. The
+	// horizontal axis must be logarithmic: the names take the room of a factor of 40.
+	Direct bool
 }
 
 // Series is one line, or one bar.
@@ -176,6 +179,15 @@ func (p Panel) plot() (*plot.Plot, error) {
 	// gonum widens a range without length by 1 to both sides, which may reach 0.
 	if p.LogX {
 		c.X.Min, c.X.Max = figure.Fit(c.X.Min, c.X.Max)
+	}
+	if p.Direct {
+		for _, s := range all {
+			last := len(s.X) - 1
+			if err := figure.Beside(c, s.Name, s.X[last], s.Y[last], s.look.rgb()); err != nil {
+				return nil, err
+			}
+		}
+		c.X.Max *= 40
 	}
 	if p.LogY {
 		c.Y.Min, c.Y.Max = figure.Fit(c.Y.Min, c.Y.Max)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/choice"
 	"github.com/darrm/darrm/experiment/classes"
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/federated"
@@ -20,6 +21,7 @@ import (
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
 	"github.com/darrm/darrm/experiment/sketch"
+	"github.com/darrm/darrm/experiment/students"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
 )
@@ -29,7 +31,7 @@ var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
 	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
-		convex.Field(), federated.Field(), pairwise.Field(), classes.Field(), manyanswers.Field())
+		convex.Field(), federated.Field(), pairwise.Field(), classes.Field(), manyanswers.Field(), students.Field(), choice.Field())
 }
 
 // source returns the definition file of a built-in experiment.

@@ -66,8 +66,8 @@ func (s Series) styles() (draw.LineStyle, draw.GlyphStyle) {
 		Shape: glyphs[s.look.Glyph]}
 }
 
-// legendOf collects the series of all panels with lines, each name once. Bars have their names
-// beside them.
+// legendOf collects the series of all panels with lines, each name once. Bars, and lines that are labelled
+// directly, have their names beside them.
 func legendOf(panels []Panel) ([]figure.Entry, error) {
 	var entries []figure.Entry
 	seen, listed := map[string]Method{}, map[string]bool{}
@@ -77,7 +77,7 @@ func legendOf(panels []Panel) ([]figure.Entry, error) {
 				return nil, fmt.Errorf("%q stands for both %s and %s", s.Name, m, s.Method)
 			}
 			seen[s.Name] = s.Method
-			if p.Bars || listed[s.Name] {
+			if p.Direct || p.Bars || listed[s.Name] {
 				continue
 			}
 			listed[s.Name] = true

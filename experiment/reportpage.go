@@ -14,7 +14,7 @@ func (p reportPage) html() []byte {
 	var out markup.Page
 	out.Begin("Experiments with private majorities")
 	out.Put(`:root { --ink: #222; --soft: #555; --paper: #fff; --line: #ddd; --link: #0072b2; --good: #00704f; --bad: #b03000; --panel: #f6f6f6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #b0b4ba; --paper: #14171c; --line: #363b44; --link: #6db6ea; --good: #45c49b; --bad: #f0975a; --panel: #1d2128; } }
+@media screen and (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --soft: #b0b4ba; --paper: #14171c; --line: #363b44; --link: #6db6ea; --good: #45c49b; --bad: #f0975a; --panel: #1d2128; } }
 `)
 	out.Trust(markup.Trusted(figure.StyleSheet))
 	out.Put(`
@@ -34,13 +34,12 @@ ul.claims { list-style: none; padding: 0; } ul.claims li { margin: .15rem 0; pad
 .holds { color: var(--good); } .fails { color: var(--bad); }
 .summary { font-size: 1.1rem; border-left: 4px solid var(--line); padding-left: 1rem; }
 .evidence { color: var(--soft); font-size: .9rem; }
-pre { background: var(--panel); padding: .7rem; overflow-x: auto; font-size: .8rem; }
+pre { background: var(--panel); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8rem; }
 @media (max-width: 480px) { figure { margin-inline: -1.5rem; } figcaption { padding-inline: 1.5rem; } }
-@media print { :root { --ink: #000; --soft: #444; --paper: #fff; } figure, table { break-inside: avoid; } nav { display: none; } }
 </style>
-</head>
-<body>
-<h1>Experiments with private majorities and private training</h1>
+`)
+	out.Body()
+	out.Put(`<h1>Experiments with private majorities and private training</h1>
 <div class="summary">`)
 	for _, text := range p.Summary() {
 		out.Put("\n<p>{}</p>", text)
@@ -78,7 +77,7 @@ pre { background: var(--panel); padding: .7rem; overflow-x: auto; font-size: .8r
 	for i := range p.Sections {
 		p.Sections[i].html(&out)
 	}
-	out.Put("\n</body>\n</html>\n")
+	out.End()
 	return out.Bytes()
 }
 
@@ -96,7 +95,7 @@ func (s *section) html(out *markup.Page) {
 	}
 	out.Put("</p>\n<p>{}</p>\n", s.About)
 	for _, p := range s.Pictures {
-		out.Put("<figure>")
+		out.Put(`<figure role="group" aria-label="{}" tabindex="0">`, p.Caption)
 		out.Trust(p.SVG)
 		out.Put("<figcaption>{}</figcaption></figure>\n", p.Caption)
 	}

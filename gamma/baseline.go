@@ -24,8 +24,7 @@ func Subsampling(k, m int) (Func, error) {
 		return Func{}, err
 	}
 	if m < 1 || m > k {
-		return Func{}, &constraints.ParameterError{Name: "subsample size", Value: m,
-			Rule: fmt.Sprintf("between 1 and K = %d", k)}
+		return Func{}, check.Wantf("subsample size", m, "between 1 and K = %d", k)
 	}
 	free := make([]float64, (k+1)/2)
 	for l := range free {
@@ -52,8 +51,7 @@ func Subsampling(k, m int) (Func, error) {
 // Theorem 3.5.1), and for no others: certify it before use like any γ.
 func DoubleSubsampling(k, m int) (Func, error) {
 	if m < 1 {
-		return Func{}, &constraints.ParameterError{Name: "privacy allowance m", Value: m,
-			Rule: "at least 1"}
+		return Func{}, check.Want("privacy allowance m", m, "at least 1")
 	}
 	if 2*m-1 >= k {
 		return Constant(k, 1)
@@ -173,11 +171,11 @@ func (b BaselineKind) answers(p constraints.Problem) (int, error) {
 		return int(min(math.Floor(m), float64(p.K))), nil
 	}
 	if math.IsInf(p.Epsilon, 1) {
-		return 0, &constraints.ParameterError{Name: "epsilon", Value: "inf", Rule: "finite: " + b.Name +
-			" hides nothing of teachers that promise nothing"}
+		return 0, check.Want("epsilon", "inf", "finite: "+b.Name+
+			" hides nothing of teachers that promise nothing")
 	}
-	return 0, &constraints.ParameterError{Name: "privacy allowance m", Value: m,
-		Rule: "at least 1: " + b.Name + " needs at least one teacher's epsilon"}
+	return 0, check.Want("privacy allowance m", m, "at least 1: "+b.Name+
+		" needs at least one teacher's epsilon")
 }
 
 // Applies returns nil, or why p has no such function: subsampling costs at least what one

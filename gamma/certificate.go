@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 )
 
@@ -16,6 +17,8 @@ import (
 // its problem, rounding errors included:
 //
 //	f(p,p';γ) = Φ(p) - E·Φ(p') ≤ E - 1 + 2δ
+//
+// and of one that treats the labels by their names that of -Φ too.
 //
 // The comparison was made with both sides scaled by 1/(1+E), the left one rounded up
 // and the right one down. The figures here are in the source's units, for people.
@@ -43,14 +46,19 @@ const (
 type ViolationError struct {
 	Problem       constraints.Problem
 	Worst         constraints.Multiset
+	Zero          bool    // the constraint is that of label 0
 	Bound         float64 // scaled left-hand side, with rounding errors
 	RightHandSide float64 // scaled right-hand side
 }
 
 func (e *ViolationError) Error() string {
+	label := ""
+	if e.Zero {
+		label = " of label 0"
+	}
 	return fmt.Sprintf("gamma is not certified (%s, %g)-differentially private: at %v the privacy "+
-		"constraint reaches %.17g, but it must be at most %.17g",
-		e.Problem.TotalDecimal(), e.Problem.Delta, e.Worst, e.Bound, e.RightHandSide)
+		"constraint%s reaches %.17g, but it must be at most %.17g",
+		e.Problem.TotalDecimal(), e.Problem.Delta, e.Worst, label, e.Bound, e.RightHandSide)
 }
 
 // Certified is a noise function with the proof of what it promises. It can only be
@@ -109,13 +117,13 @@ func certify(ctx context.Context, s *constraints.System,
 	f Func) (*Certified, constraints.Bound, error) {
 	p := s.Problem()
 	if f.K() != p.K {
-		return nil, constraints.Bound{}, &constraints.ParameterError{Name: "gamma's number of teachers",
-			Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
+		return nil, constraints.Bound{}, check.Wantf("gamma's number of teachers", f.K(),
+			"the problem's K = %d", p.K)
 	}
 	rhs := s.OriginalRHS()
 	if p.PostProcessing() {
 		return &Certified{fn: f, system: s, certificate: Certificate{
-			Method: PostProcessing, Constraints: p.Count(), Bound: rhs, RightHandSide: rhs,
+			Method: PostProcessing, Constraints: constraintsOf(p, f), Bound: rhs, RightHandSide: rhs,
 		}}, constraints.Bound{}, nil
 	}
 	bound, err := s.UpperBound(ctx, f.Phi())
@@ -125,7 +133,7 @@ func certify(ctx context.Context, s *constraints.System,
 	// Both are scaled; RHS is rounded down and Upper up. Only "provably at most"
 	// passes, so a NaN fails.
 	if !(bound.Upper <= s.RHS()) {
-		return nil, bound, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper,
+		return nil, bound, &ViolationError{Problem: p, Worst: bound.At, Zero: bound.Zero, Bound: bound.Upper,
 			RightHandSide: s.RHS()}
 	}
 	// In the source's units the bound is rounded up once more; it was proved to be
@@ -137,12 +145,22 @@ func certify(ctx context.Context, s *constraints.System,
 	}
 	return &Certified{fn: f, system: s, certificate: Certificate{
 		Method:        Sweep,
-		Constraints:   p.Count(),
+		Constraints:   constraintsOf(p, f),
 		Bound:         original,
 		RightHandSide: rhs,
 		Slack:         slack,
 		Worst:         bound.At,
 	}}, bound, nil
+}
+
+// constraintsOf returns the number of constraints of f: those of one label, whose mirror images are the
+// other's where both are alike, or of both.
+func constraintsOf(p constraints.Problem, f Func) *big.Int {
+	n := p.Count()
+	if !f.Symmetric() {
+		n.Lsh(n, 1)
+	}
+	return n
 }
 
 // shrinkRounds bounds the attempts of CertifyLargest; one suffices unless the

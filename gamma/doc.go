@@ -15,7 +15,8 @@
 // majority I{L > K/2} is released, otherwise a fair coin. γ(l) = γ(K-l). For even
 // K a tie releases a fair coin: γ(K/2) = 0. Beyond the source, γ(L) may be below 0: with
 // probability -γ(L) the minority is released, otherwise a fair coin. Nothing else changes: the
-// constraints and every formula below are affine in γ. Shape says which γ are meant.
+// constraints and every formula below are affine in γ. Shape says which γ are meant. Those of ByName treat the
+// labels by their names: γ(K-l) may differ from γ(l), and γ(K/2) is of label 1.
 //
 // The mechanism is DaRRM, Algorithm 1 of S. Jiang, Communication Efficient and Differentially
 // Private Optimization (2025), chapter 3.

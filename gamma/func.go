@@ -12,9 +12,10 @@ import (
 // One is the numerator of γ(l) = 1: values are integers over 2⁵³.
 const One = int64(1) << 53
 
-// Func is a noise function γ: {0 … K} → [-1,1], symmetric, each value an integer
+// Func is a noise function γ: {0 … K} → [-1,1], each value an integer
 // over 2⁵³. Below 0 the label is the minority with probability -γ(l), otherwise a
-// fair coin. A Func is immutable and claims nothing about privacy: see Certified.
+// fair coin. It is symmetric, γ(K-l) = γ(l), unless it treats the labels by their names (NewByName): then
+// a tie counts as label 1's, which it names with probability γ(K/2). A Func is immutable and claims nothing about privacy: see Certified.
 // The zero value is no function; make one with New or FromFree.
 type Func struct{ numerators []int64 }
 
@@ -62,6 +63,34 @@ func FromFree(k int, free []float64) (Func, error) {
 	return f, nil
 }
 
+// NewByName is New for a noise function that may treat the labels by their names: γ(K-l) may differ from
+// γ(l), and γ(K/2) from 0.
+func NewByName(values []float64) (Func, error) {
+	k := len(values) - 1
+	if err := check.Teachers(k); err != nil {
+		return Func{}, fmt.Errorf("gamma has %d values: %w", len(values), err)
+	}
+	f := Func{make([]int64, k+1)}
+	for l, v := range values {
+		if !(v >= -1 && v <= 1) {
+			return Func{}, outside(l, v)
+		}
+		f.numerators[l] = int64(v * float64(One)) // exact scaling, then towards zero
+	}
+	return f, nil
+}
+
+// Symmetric reports whether both labels are treated alike: γ(K-l) = γ(l), and 0 at a tie.
+func (f Func) Symmetric() bool {
+	k := f.K()
+	for l, n := range f.numerators {
+		if n != f.numerators[k-l] || 2*l == k && n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func outside(l int, v float64) error {
 	return fmt.Errorf("gamma(%d) = %v, but it must be in [-1,1]", l, v)
 }
@@ -100,7 +129,8 @@ func (f Func) Values() []float64 {
 	return v
 }
 
-// Phi returns φ(l) = sign(l-K/2)·γ(l) for l = 0 … K, exactly.
+// Phi returns φ(l) = sign(l-K/2)·γ(l) for l = 0 … K, exactly, with the sign of label 1 at a tie: label 1
+// has probability (1+φ(l))/2.
 func (f Func) Phi() []float64 {
 	phi := f.Values()
 	for l := 0; 2*l < f.K(); l++ {
@@ -114,9 +144,9 @@ func (f Func) Truthful() bool {
 	return !slices.ContainsFunc(f.numerators, func(n int64) bool { return n < 0 })
 }
 
-// Monotone reports whether γ does not increase towards the middle and is nowhere below 0.
+// Monotone reports whether γ is symmetric, does not increase towards the middle and is nowhere below 0.
 func (f Func) Monotone() bool {
-	if !f.Truthful() {
+	if !f.Truthful() || !f.Symmetric() {
 		return false
 	}
 	for l := 1; 2*l < f.K(); l++ {
@@ -164,10 +194,14 @@ func (f Func) Equal(g Func) bool {
 	return true
 }
 
-// String lists γ(0) … γ(⌈K/2⌉-1) with six digits.
+// String lists γ(0) … γ(⌈K/2⌉-1) with six digits, or all values where it is not symmetric.
 func (f Func) String() string {
 	var b strings.Builder
-	for l := 0; 2*l < f.K(); l++ {
+	last := (f.K() - 1) / 2
+	if !f.Symmetric() {
+		last = f.K()
+	}
+	for l := 0; l <= last; l++ {
 		if l > 0 {
 			b.WriteString(", ")
 		}
@@ -176,9 +210,13 @@ func (f Func) String() string {
 	return b.String()
 }
 
-// fromMultiples is New for values that claim to be multiples of 2⁻⁵³ already.
-func fromMultiples(values []float64) (Func, error) {
-	f, err := New(values)
+// fromMultiples is New, or NewByName for that shape, for values that claim to be multiples of 2⁻⁵³ already.
+func fromMultiples(values []float64, shape Shape) (Func, error) {
+	make := New
+	if shape == ByName {
+		make = NewByName
+	}
+	f, err := make(values)
 	if err != nil {
 		return Func{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/strictjson"
 )
@@ -28,6 +29,13 @@ func encode(t testing.TB, table *Table) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// mismatch returns what the claim's file states wrongly about the table.
+func mismatch(c *Claim, t *Table) error {
+	var s check.Stated
+	c.compare(&s, t)
+	return s.Err()
 }
 
 // What is written is read back as the same, bit for bit, and certifies.
@@ -42,7 +50,7 @@ func TestTableRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if err := claim.compare(table); err != nil {
+		if err := mismatch(claim, table); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		again := encode(t, table)
@@ -388,7 +396,7 @@ func TestDifferencesNameEachLie(t *testing.T) {
 			t.Fatalf("%s = %s: %v", c.field, c.text, err)
 		}
 		var d *MismatchError
-		if err := claim.compare(table); !errors.As(err, &d) || len(d.Wrong) != 1 ||
+		if err := mismatch(claim, table); !errors.As(err, &d) || len(d.Wrong) != 1 ||
 			!strings.HasPrefix(d.Wrong[0], c.field+":") {
 			t.Errorf("%s = %s: %v", c.field, c.text, err)
 		}
@@ -556,6 +564,9 @@ func TestReadErrorsAreNotFormatErrors(t *testing.T) {
 }
 
 func TestEncodeReportsTheWriter(t *testing.T) {
+	if _, err := new(Table).MarshalJSON(); err == nil {
+		t.Error("a table of nothing is written")
+	}
 	want := errors.New("disk full")
 	if err := goldenTable(t, "k7-m2-free").Encode(failingWriter{want}); !errors.Is(err, want) {
 		t.Errorf("%v", err)
@@ -711,7 +722,7 @@ func TestTheLargestTableIsBelowTheLimits(t *testing.T) {
 	}
 	for range k + 16 {
 		table.Proof.Multipliers = append(table.Proof.Multipliers,
-			Multiplier{constraints.Multiset{k, k, k, k, k, k, k, k}, 1e-300 / 3})
+			Multiplier{Multiset: constraints.Multiset{k, k, k, k, k, k, k, k}, Value: 1e-300 / 3})
 	}
 	table.Proof.Weights = values
 	data := encode(t, table)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants: each test builds what a plausible mistake in a solver, a
@@ -168,14 +168,19 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a bound about γ ≥ 0 is stated of any γ", File: "optimality.go",
 			Old: "least -= math.Abs(x)", New: "least += min(0, x)",
 			Killer: "TestLowerBoundIsBelowEveryPrivateFunction|TestLowerBoundSubtractsItsErrors"},
+		{Name: "a function by names has another shape", File: "optimality.go",
+			Old: "case s != ByName && !f.Symmetric():", New: "case false:", Killer: "TestByNameHasItsShape"},
+		{Name: "a cost is that of the other label", File: "objective.go",
+			Old: "w[l] = float64(c/total) * costs[1] / 2", New: "w[l] = float64(c/total) * costs[0] / 2",
+			Killer: "TestByNameIsTheExpectedCost"},
 		{Name: "γ below 0 has the shape free", File: "optimality.go",
-			Old: "case s != Any && !f.Truthful():", New: "case s == Monotone && !f.Truthful():",
+			Old: "case s.Least() == 0 && !f.Truthful():", New: "case s == Monotone && !f.Truthful():",
 			Killer: "TestShapes"},
 		{Name: "γ below 0 is shrunk away from 0", File: "func.go",
 			Old: "\t\tdefault:\n\t\t\tx++\n", New: "\t\tdefault:\n\t\t\tx--\n",
 			Killer: "TestShrinkIsBelowTheExactProduct"},
 		{Name: "the weights are taken for exact", File: "table.go",
-			Old: "lowerBound(s, weights, weightsError(k), ", New: "lowerBound(s, weights, 0, ",
+			Old: "lowerBound(s, weights, off, ", New: "lowerBound(s, weights, 0, ",
 			Killer: "TestLowerBoundSubtractsTheWeightsError"},
 		{Name: "hardly any of the weights' error is subtracted", File: "objective.go",
 			Old: "float64(float64(k+16) * 0x1p-53)", New: "float64(float64(k) / 16 * 0x1p-53)",

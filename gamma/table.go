@@ -25,13 +25,29 @@ type Objective struct {
 	// WorstCase asks for the least distance between the laws over all teachers: WorstError.
 	WorstCase bool
 	Shape     Shape
+	// Costs of Shape ByName: of answering 0 where 1 has more votes, and of answering 1 where 0 has. Both are
+	// 1 where the pair is the zero value.
+	Costs [2]float64
 }
 
 // Validate returns an error naming the first field that breaks its rule, for K
 // teachers.
 func (o Objective) Validate(k int) error {
-	if _, err := ParseShape(string(o.Shape)); err != nil {
+	if err := check.Known("shape", o.Shape, Shapes()); err != nil {
 		return err
+	}
+	if o.Shape == ByName && o.Counts == nil {
+		return check.Want("shape", fmt.Sprintf("%q", o.Shape), "another without counts: a prior mean treats the labels alike")
+	}
+	if o.Costs != [2]float64{} {
+		if o.Shape != ByName {
+			return check.Want("costs", o.Costs, fmt.Sprintf("left out but for shape %q", ByName))
+		}
+		for answer, x := range o.Costs {
+			if !(x >= 0 && x <= MaxCost) || o.Costs[0]+o.Costs[1] == 0 {
+				return check.Wantf(fmt.Sprintf("cost of answering %d wrongly", answer), x, "between 0 and %g, one of both above 0", MaxCost)
+			}
+		}
 	}
 	given := 0
 	for _, is := range []bool{o.PriorMean != 0, o.Counts != nil, o.WorstCase} {
@@ -40,8 +56,7 @@ func (o Objective) Validate(k int) error {
 		}
 	}
 	if given > 1 {
-		return &check.Error{Name: "objective", Value: "several priors",
-			Rule: "one of prior mean, counts and worst case"}
+		return check.Want("objective", "several priors", "one of prior mean, counts and worst case")
 	}
 	if o.Counts != nil {
 		if err := checkCounts(o.Counts, k); err != nil {
@@ -57,8 +72,7 @@ func (o Objective) Validate(k int) error {
 
 func checkCounts(counts []float64, k int) error {
 	if len(counts) != k+1 {
-		return &check.Error{Name: "number of counts", Value: len(counts),
-			Rule: fmt.Sprintf("K+1 = %d", k+1)}
+		return check.Wantf("number of counts", len(counts), "K+1 = %d", k+1)
 	}
 	return nil
 }
@@ -66,27 +80,44 @@ func checkCounts(counts []float64, k int) error {
 // Equal reports whether o and p are the same objective.
 func (o Objective) Equal(p Objective) bool {
 	return o.PriorMean == p.PriorMean && slices.Equal(o.Counts, p.Counts) &&
-		o.WorstCase == p.WorstCase && o.Shape == p.Shape
+		o.WorstCase == p.WorstCase && o.Shape == p.Shape && o.Costs == p.Costs
 }
 
-// Lopsided reports whether the counts favour one label. The optimum and the bound are then of noise
-// functions, which treat both labels alike and so take half of the counts and half of their mirror
-// image; a mechanism that treats the labels differently may disagree less.
+// MaxCost bounds a stated cost.
+const MaxCost = 1e6
+
+// costs is Costs with its default.
+func (o Objective) costs() [2]float64 {
+	if o.Costs == [2]float64{} {
+		return [2]float64{1, 1}
+	}
+	return o.Costs
+}
+
+// Lopsided reports whether the counts favour one label, by more than formulas round. Shapes but ByName treat both labels alike: their
+// optimum and their bound take half of the counts and half of their mirror image, and a mechanism that
+// treats the labels differently may disagree less.
 func (o Objective) Lopsided() bool {
 	for l, c := range o.Counts {
-		if c != o.Counts[len(o.Counts)-1-l] {
+		if other := o.Counts[len(o.Counts)-1-l]; math.Abs(c-other) > rounded*(c+other) {
 			return true
 		}
 	}
 	return false
 }
 
-// Weights returns the weight of each free value of γ in the objective. The worst case has no
+// rounded is how far counts of both labels may be apart, relative to their sum, that a formula gave: an optimum of
+// such counts is one of their mirror image but for rounding errors.
+const rounded = 1e-12
+
+// Weights returns the weight of each free value of γ in the objective, of each value for ByName. The worst case has no
 // weights of its own; the error says so.
 func (o Objective) Weights(k int) ([]float64, error) {
 	switch {
 	case o.WorstCase:
 		return nil, fmt.Errorf("the worst case has no weights")
+	case o.Shape == ByName:
+		return weightsByName(o.Counts, o.costs())
 	case o.Counts != nil:
 		return countWeights(o.Counts)
 	}
@@ -127,7 +158,11 @@ func (o Objective) lowerBound(s *constraints.System, proof Proof) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		return lowerBound(s, weights, weightsError(k), o.Shape, proof.Multipliers)
+		off := weightsError(k)
+		if o.Shape == ByName {
+			off *= max(1, o.Costs[0], o.Costs[1])
+		}
+		return lowerBound(s, weights, off, o.Shape, proof.Multipliers)
 	}
 	if len(proof.Weights) == 0 {
 		return 0, nil
@@ -234,6 +269,52 @@ func newTable(c *Certified, o Objective, proof Proof, all []Named, choose bool) 
 		LowerBound:    math.Min(lower, e), // they may cross by a rounding error
 		Gap:           gap(e+rounding, lower),
 	}, nil
+}
+
+// ByLabel says how a function treats the labels, under an objective of shape ByName.
+type ByLabel struct {
+	// Recall of each label: how often it is released where it has the most votes, a tie included.
+	Recall [2]float64
+	// Constant is the label that is worth most where it is always released, and ConstantError its error.
+	Constant      int
+	ConstantError float64
+}
+
+// ByLabel returns how f treats the labels: the zero value where the objective is of another shape or of
+// another number of teachers.
+func (o Objective) ByLabel(f Func) ByLabel {
+	weights, err := o.Weights(f.K())
+	if o.Shape != ByName || err != nil || len(weights) != f.K()+1 {
+		return ByLabel{}
+	}
+	var out ByLabel
+	var most, always [2]float64
+	for l, phi := range f.Phi() {
+		one := float64((1 + phi) / 2) // by itself: no processor may take it into a sum
+		if 2*l <= f.K() {
+			most[0] += o.Counts[l]
+			out.Recall[0] += float64(o.Counts[l] * (1 - one))
+		}
+		if 2*l >= f.K() {
+			most[1] += o.Counts[l]
+			out.Recall[1] += float64(o.Counts[l] * one)
+		}
+		if 2*l < f.K() {
+			always[1] += 2 * weights[l]
+		} else {
+			always[0] += 2 * weights[l]
+		}
+	}
+	for label := range most {
+		if most[label] > 0 {
+			out.Recall[label] /= most[label]
+		}
+	}
+	if always[1] < always[0] {
+		out.Constant = 1
+	}
+	out.ConstantError = always[out.Constant]
+	return out
 }
 
 // better returns the best of the baselines that have the shape and an error below e, or

@@ -2,7 +2,6 @@ package gamma
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -37,8 +36,8 @@ func UniformError(f Func, low, high float64) (Estimate, error) {
 		return Estimate{}, err
 	}
 	if low > high {
-		return Estimate{}, &check.Error{Name: "lower end of the teachers' probabilities", Value: low,
-			Rule: fmt.Sprintf("at most the upper end, %v", high)}
+		return Estimate{}, check.Wantf("lower end of the teachers' probabilities", low,
+			"at most the upper end, %v", high)
 	}
 	k := f.K()
 	if k < 1 {

@@ -39,7 +39,7 @@ func checkDay(name, day string) error {
 		return nil
 	}
 	if t, err := time.Parse(time.DateOnly, day); err != nil || t.Format(time.DateOnly) != day {
-		return &check.Error{Name: name, Value: fmt.Sprintf("%q", day), Rule: "a day such as 2026-03-31"}
+		return check.Want(name, fmt.Sprintf("%q", day), "a day such as 2026-03-31")
 	}
 	return nil
 }
@@ -47,8 +47,7 @@ func checkDay(name, day string) error {
 // checkOrder compares days, whose text sorts as they do.
 func (a About) checkOrder() error {
 	if a.From != "" && a.Until != "" && a.Until < a.From {
-		return &check.Error{Name: "until", Value: fmt.Sprintf("%q", a.Until),
-			Rule: "at or after from, " + a.From}
+		return check.Want("until", fmt.Sprintf("%q", a.Until), "at or after from, "+a.From)
 	}
 	return nil
 }

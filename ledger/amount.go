@@ -166,21 +166,21 @@ func NewBudget(epsilon, delta float64) (Budget, error) {
 	switch none := (amount{}); {
 	case err != nil:
 	case epsilon > 0 && c.epsilon == none: // it would be fixed for ever at what nobody granted
-		err = &check.Error{Name: "budget epsilon", Value: epsilon,
-			Rule: "0 or at least 1e-12, the unit of ε: less is rounded down to 0"}
+		err = check.Want("budget epsilon", epsilon,
+			"0 or at least 1e-12, the unit of ε: less is rounded down to 0")
 	case delta > 0 && c.delta == none:
-		err = &check.Error{Name: "budget delta", Value: delta,
-			Rule: "0 or at least 1e-24, the unit of δ: less is rounded down to 0"}
+		err = check.Want("budget delta", delta,
+			"0 or at least 1e-24, the unit of δ: less is rounded down to 0")
 	case c == (Cost{}):
-		err = &check.Error{Name: "budget", Value: fmt.Sprintf("(%g, %g)", epsilon, delta),
-			Rule: "at least 1e-12 in ε or 1e-24 in δ: less allows no charge"}
+		err = check.Want("budget", fmt.Sprintf("(%g, %g)", epsilon, delta),
+			"at least 1e-12 in ε or 1e-24 in δ: less allows no charge")
 	}
 	return Budget{c}, err
 }
 
 func costOf(epsilon, delta *big.Rat, up bool) (Cost, error) {
 	if delta.Cmp(big.NewRat(1, 1)) > 0 {
-		return Cost{}, &check.Error{Name: "delta", Value: delta.RatString(), Rule: "in [0,1]"}
+		return Cost{}, check.Want("delta", delta.RatString(), "in [0,1]")
 	}
 	e, err := unitsOf("epsilon", epsilon, epsilonDigits, up)
 	if err != nil {
@@ -203,8 +203,8 @@ func unitsOf(name string, x *big.Rat, digits int64, up bool) (amount, error) {
 	a, ok := amountOf(q)
 	if !ok || x.Sign() < 0 {
 		v, _ := x.Float64()
-		return amount{}, &check.Error{Name: name, Value: v,
-			Rule: fmt.Sprintf("at least 0 and less than 2^%d units of 1e-%d", maxBits, digits)}
+		return amount{}, check.Wantf(name, v, "at least 0 and less than 2^%d units of 1e-%d", maxBits,
+			digits)
 	}
 	return a, nil
 }

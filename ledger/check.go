@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
@@ -34,8 +33,7 @@ func idsOf(requests []Request) []string {
 // checkAll returns the requests of one charge in their canonical form.
 func checkAll(requests []Request) ([]Request, error) {
 	if n := len(requests); n < 1 || n > MaxRequests {
-		return nil, &check.Error{Name: "number of requests", Value: n,
-			Rule: fmt.Sprintf("between 1 and %d", MaxRequests)}
+		return nil, check.Wantf("number of requests", n, "between 1 and %d", MaxRequests)
 	}
 	requests = slices.Clone(requests)
 	ids := map[string]bool{}

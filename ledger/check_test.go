@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -59,6 +60,48 @@ func TestCheckChargesNothing(t *testing.T) {
 		Unit: unit(0.4)}, ledger.Request{Relation: ledger.ReplaceOne, ID: "b", Count: 1,
 		Unit: unit(0.1)}); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("one id twice: %v", err)
+	}
+}
+
+// The payers of the latest charges are named once each, in their order, however their charges alternate.
+func TestOutlineNamesEachPayerOnce(t *testing.T) {
+	ctx := t.Context()
+	budget, err := ledger.NewBudget(9, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "l"), budget, ledger.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, err := ledger.NewCost(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	charge := func(id, payer string) {
+		t.Helper()
+		r := ledger.Request{Relation: ledger.ReplaceOne, ID: id, Count: 1, PaidBy: payer}
+		if payer == "" {
+			r.Unit = unit
+		}
+		if _, err := l.Charge(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	charge("one", "")
+	charge("two", "")
+	for i, payer := range []string{"two", "one", "two", "one"} {
+		charge(fmt.Sprint(i), payer)
+	}
+	out, err := l.Outline(ctx, 4)
+	if err != nil || len(out.Latest) != 4 || out.Latest[0].ID != "0" || out.Charges != 6 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if len(out.Payers) != 2 || out.Payers[0].ID != "one" || out.Payers[1].ID != "two" {
+		t.Errorf("payers %+v", out.Payers)
+	}
+	if out, err = l.Outline(ctx, 6); err != nil || len(out.Latest) != 6 || len(out.Payers) != 0 {
+		t.Errorf("all are among the latest: %+v, %v", out.Payers, err)
 	}
 }
 

@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
 )
 
-var _ = ledgertest.Child()
+var _ = ledgersuite.Child()
 
 func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), "ledger") }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	ledgertest.Run(t, func(t *testing.T) string { return newFile(t) })
+	ledgersuite.Run(t, func(t *testing.T) string { return newFile(t) })
 }
 
 // The directory is the one of temporary files (TMPDIR), so its disk is what is measured. The
@@ -25,7 +25,7 @@ func BenchmarkGoroutines(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	ledgertest.Goroutines(b, newFile, func(lines []byte) {
+	ledgersuite.Goroutines(b, newFile, func(lines []byte) {
 		if _, err := f.Write(lines); err != nil {
 			b.Fatal(err)
 		}
@@ -35,4 +35,4 @@ func BenchmarkGoroutines(b *testing.B) {
 	})
 }
 
-func BenchmarkOpen(b *testing.B) { ledgertest.Open(b, newFile) }
+func BenchmarkOpen(b *testing.B) { ledgersuite.Open(b, newFile) }

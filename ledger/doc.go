@@ -135,8 +135,9 @@
 //
 // # What is kept beside
 //
-// [Ledger.Keep] stores bytes under a name that an event has: the table of a charge, which the
-// release needs again long after it was solved for. Files keep them in the folder
+// [Ledger.Keep] stores bytes under a name: the table of a charge, by the name that its event has,
+// which the release needs again long after it was solved for, or what names a server's table, by the
+// digest of all that was stated of it. Files keep them in the folder
 // path + ".tables", one file for each name. They are public, no hash of the ledger covers them, and
 // whoever reads one judges it from scratch. What a charge names is on disk before the charge. A
 // copy of a ledger without them is a whole ledger: what was spent does not depend on them.

@@ -62,12 +62,10 @@ func (d *Draw) check(paidBy string) error {
 		return err
 	}
 	if d.Votes == (Digest{}) {
-		return &check.Error{Name: "votes of the draw", Value: d.Votes,
-			Rule: "a digest made with the ledger's secret"}
+		return check.Want("votes of the draw", d.Votes, "a digest made with the ledger's secret")
 	}
 	if d.Covers && paidBy != "" {
-		return &check.Error{Name: "paid by", Value: fmt.Sprintf("%q", paidBy),
-			Rule: "left out where a charge covers a draw"}
+		return check.Want("paid by", fmt.Sprintf("%q", paidBy), "left out where a charge covers a draw")
 	}
 	return nil
 }
@@ -78,8 +76,8 @@ func (d *Draw) checkCast(ensemble string) error {
 	if d.Query || d.cast != nil && d.cast.hash().digest(ensemble, d.Name) == d.Votes {
 		return nil
 	}
-	return &check.Error{Name: "draw", Value: DrawName{ensemble, d.Name},
-		Rule: "made by VoteHash.Draw for the request's ensemble"}
+	return check.Want("draw", DrawName{ensemble, d.Name},
+		"made by VoteHash.Draw for the request's ensemble")
 }
 
 // sameVotes fails where the votes of a draw that is new equal those of a draw of another name,

@@ -101,7 +101,7 @@ func ExampleLedger_Quota() {
 	// Output:
 	// <nil>
 	// <nil>
-	// request "august": too few labels left of a charge: the charge "summer" paid for 100 labels, 2 are left, and the request asks for 3
+	// request "august": too few labels left of a charge: the charge "summer" paid for 100 answers, 2 are left, and the request asks for 3
 	// 98 2 <nil>
 	// (0.5, 1e-6) <nil>
 }

@@ -43,7 +43,7 @@ func Create(ctx context.Context, location string, budget Budget,
 // checkNew checks what a new ledger is for.
 func checkNew(budget Budget, relation Relation) error {
 	if budget == (Budget{}) {
-		return &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
+		return check.Want("budget", budget, "made by NewBudget")
 	}
 	return checkRelation(relation)
 }

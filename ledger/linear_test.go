@@ -3,9 +3,9 @@ package ledger_test
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/lineartest"
-	"github.com/darrm/darrm/internal/mutant"
-	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
+	"github.com/darrm/darrm/internal/testing/lineartest"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 var _ = lineartest.Child()
@@ -14,7 +14,7 @@ var _ = lineartest.Child()
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	histories := 6
-	if ledgertest.Long() {
+	if ledgersuite.Long() {
 		histories = 100
 	}
 	lineartest.Run(t, histories, func(t *testing.T) string { return newFile(t) }, nil)
@@ -39,7 +39,7 @@ func TestLinearMutantsDie(t *testing.T) {
 			Killer: "TestLinearisable"},
 	} {
 		m.CheckPlace(t)
-		if ledgertest.Long() {
+		if ledgersuite.Long() {
 			t.Run(m.Name, m.MustDie)
 		}
 	}

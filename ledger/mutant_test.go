@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
 	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 type planted struct {
@@ -355,39 +355,39 @@ func TestMutantsDie(t *testing.T) {
 			"Taken: s.book.taken(taker{e.ID, \"\"})}", "Taken: 0}", "TestQuota", false},
 		{"a new ledger beside the secret of a lost one", "opencreate.go", "if left != \"\" {",
 			"if false {", "TestOpenOrCreateRefuses", false},
-		{"a group reads each of its charges by itself", "again.go", "range s.ids() {",
+		{"a group reads each of its charges by itself", "lookup.go", "range s.ids() {",
 			"range []string(nil) {", "TestGroupReadsOnce", false},
-		{"a group reads over all that lies between", "again.go", "l == nil || c.at-l.at > readOver",
+		{"a group reads over all that lies between", "lookup.go", "l == nil || c.at-l.at > readOver",
 			"l == nil", "TestGroupReadsOnce", false},
-		{"the entry of another caller is taken", "again.go", "s.again[c.seq] = &e",
+		{"the entry of another caller is taken", "lookup.go", "s.again[c.seq] = &e",
 			"s.again[wanted[0].seq] = &e", "TestGroupReadsOnce|TestMoreThanOneReading", false},
-		{"what a group reads is not compared", "again.go", "e, err := l.entry(c)\n",
+		{"what a group reads is not compared", "lookup.go", "e, err := l.entry(c)\n",
 			"e, err := l.entry(c)\n\t\tif e.Seq == 0 {\n\t\t\te, err = Entry{Seq: c.seq, " +
 				"ID: c.id}, nil\n\t\t}\n", "TestChangedUnderAGroup|TestChangedUnderAHandle", false},
 		{"what remains is told from before the commit", "group.go", "\treturn g.finish(s.state(), err)\n",
 			"\treturn g.finish(State{s.before.spent, s.genesis.budget.limit.Minus(s.before.spent), " +
 				"s.before.head}, err)\n", "TestGroupReadsOnce", false},
-		{"what is refused is drawn", "drawn.go",
+		{"what is refused is drawn", "chargedrawn.go",
 			"entries, err := s.admit(requests)\n\t\tif err != nil {",
 			"if _, err := draw(); err != nil {\n\t\t\treturn nil, err\n\t\t}\n" +
 				"\t\tentries, err := s.admit(requests)\n\t\tif err != nil {", "TestChargeDrawn", false},
-		{"the result is not in the commit", "drawn.go",
+		{"the result is not in the commit", "chargedrawn.go",
 			"return append(entries, &Entry{Kind: KindResult, ID: last.ID, Time: last.Time,\n\t\t\t" +
 				"Result: result}), nil",
 			"_, _ = last, result\n\t\treturn entries, nil", "TestChargeDrawn", false},
-		{"the result of another request", "drawn.go", "ID: last.ID, Time", "ID: requests[0].ID, Time",
+		{"the result of another request", "chargedrawn.go", "ID: last.ID, Time", "ID: requests[0].ID, Time",
 			"TestChargeDrawn", false},
-		{"a charge with its result admits another draw", "drawn.go", "return spentReceipt(",
+		{"a charge with its result admits another draw", "chargedrawn.go", "return spentReceipt(",
 			"return newReceipt(", "TestChargeDrawn", false},
-		{"a failed draw is charged", "drawn.go",
+		{"a failed draw is charged", "chargedrawn.go",
 			"return }); err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\tlast",
 			"return }); false {\n\t\t\treturn nil, err\n\t\t}\n\t\tlast", "TestFailedDraw", false},
-		{"a draw that panics ends whoever writes", "drawn.go", "panicked = recover(); panicked != nil",
+		{"a draw that panics ends whoever writes", "chargedrawn.go", "panicked = recover(); panicked != nil",
 			"panicked != nil", "TestFailedDraw", false},
-		{"a panic is told to nobody", "drawn.go", "\tif panicked != nil {\n\t\tpanic(panicked)\n\t}\n",
+		{"a panic is told to nobody", "chargedrawn.go", "\tif panicked != nil {\n\t\tpanic(panicked)\n\t}\n",
 			"\t_ = panicked\n", "TestFailedDraw", false},
-		{"the clock goes on in a draw", "drawn.go", "\tc.drawing = time.Now()\n", "", "TestClock", false},
-		{"draws are time of the ledger", "drawn.go", "c.drawn += time.Since(c.drawing)", "", "TestClock", false},
+		{"the clock goes on in a draw", "chargedrawn.go", "\tc.drawing = time.Now()\n", "", "TestClock", false},
+		{"draws are time of the ledger", "chargedrawn.go", "c.drawn += time.Since(c.drawing)", "", "TestClock", false},
 		{"teachers without a name pay for those with one", "rules.go",
 			"case payer.ensemble != c.ensemble:", `case payer.ensemble != "" && payer.ensemble != c.ensemble:`,
 			"TestRules", false},

@@ -46,20 +46,18 @@ func (r *Request) checkQuota() error {
 	q, opens := r.Quota, r.PaidBy == ""
 	switch {
 	case r.Draw != nil:
-		return &check.Error{Name: "draw", Value: fmt.Sprintf("%q", r.Draw.Name),
-			Rule: "left out with a quota: its answers are private by their noise alone"}
+		return check.Want("draw", fmt.Sprintf("%q", r.Draw.Name),
+			"left out with a quota: its answers are private by their noise alone")
 	case q.Table == (Digest{}):
-		return &check.Error{Name: "table of the quota", Value: q.Table, Rule: "the table's SHA-256"}
+		return check.Want("table of the quota", q.Table, "the table's SHA-256")
 	case opens && q.Answers == 0:
-		return &check.Error{Name: "answers of the quota", Value: q.Answers, Rule: "at least 1"}
+		return check.Want("answers of the quota", q.Answers, "at least 1")
 	case opens && r.Count != 1:
-		return &check.Error{Name: "count", Value: r.Count, Rule: "1 where a charge opens a quota"}
+		return check.Want("count", r.Count, "1 where a charge opens a quota")
 	case !opens && q.Answers != 0:
-		return &check.Error{Name: "answers of the quota", Value: q.Answers,
-			Rule: "left out where another charge pays"}
+		return check.Want("answers of the quota", q.Answers, "left out where another charge pays")
 	case q.Share != nil && (opens || r.Client == ""):
-		return &check.Error{Name: "share of the quota", Value: *q.Share,
-			Rule: "left out unless a client takes answers"}
+		return check.Want("share of the quota", *q.Share, "left out unless a client takes answers")
 	}
 	return nil
 }
@@ -202,10 +200,10 @@ func (e *QuotaError) Left() uint64 {
 
 func (e *QuotaError) Error() string {
 	if e.Client != "" {
-		return fmt.Sprintf("%v: client %q may take %d labels, %d are left, and the request asks for %d",
+		return fmt.Sprintf("%v: client %q may take %d answers, %d are left, and the request asks for %d",
 			e.Unwrap(), e.Client, e.Answers, e.Left(), e.Asked)
 	}
-	return fmt.Sprintf("%v: the charge %q paid for %d labels, %d are left, and the request asks for %d",
+	return fmt.Sprintf("%v: the charge %q paid for %d answers, %d are left, and the request asks for %d",
 		e.Unwrap(), e.PaidBy, e.Answers, e.Left(), e.Asked)
 }
 

@@ -22,6 +22,6 @@ func checkRelation(r Relation) error {
 	if r == ReplaceOne || r == AddOrRemoveOne {
 		return nil
 	}
-	return &check.Error{Name: "neighbours", Value: fmt.Sprintf("%q", r.Name()),
-		Rule: fmt.Sprintf("%q or %q", ReplaceOne.Name(), AddOrRemoveOne.Name())}
+	return check.Wantf("neighbours", fmt.Sprintf("%q", r.Name()), "%q or %q", ReplaceOne.Name(),
+		AddOrRemoveOne.Name())
 }

@@ -122,11 +122,11 @@ func (r *Request) checkFields() error {
 	}
 	switch {
 	case r.Count == 0:
-		err = &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"}
+		err = check.Want("count", r.Count, "at least 1")
 	case r.PaidBy == "" && r.Unit == (Cost{}):
-		err = &check.Error{Name: "unit cost", Value: r.Unit, Rule: "more than 0 in ε or δ"}
+		err = check.Want("unit cost", r.Unit, "more than 0 in ε or δ")
 	case r.PaidBy != "" && r.Unit != (Cost{}):
-		err = &check.Error{Name: "unit cost", Value: r.Unit, Rule: "0 for what another charge paid"}
+		err = check.Want("unit cost", r.Unit, "0 for what another charge paid")
 	}
 	if err != nil {
 		return fmt.Errorf("request %q: %w", r.ID, err)
@@ -148,7 +148,7 @@ func (r *Request) checkTeachers() error {
 		}
 	}
 	if r.Share != nil && r.Client == "" {
-		return &check.Error{Name: "share", Value: *r.Share, Rule: "left out without a client"}
+		return check.Want("share", *r.Share, "left out without a client")
 	}
 	if r.Relation != 0 {
 		if err := checkRelation(r.Relation); err != nil {
@@ -165,8 +165,8 @@ func (r *Request) checkTeachers() error {
 			return err
 		}
 		if r.Ensemble == "" {
-			return &check.Error{Name: "ensemble digest", Value: fmt.Sprintf("%.64q", r.EnsembleDigest),
-				Rule: "left out without an ensemble"}
+			return check.Want("ensemble digest", fmt.Sprintf("%.64q", r.EnsembleDigest),
+				"left out without an ensemble")
 		}
 	}
 	if r.Draw != nil {
@@ -195,7 +195,7 @@ func checkID(what, id string) error {
 		}
 	}
 	if rule != "" {
-		return &check.Error{Name: what, Value: fmt.Sprintf("%.64q", id), Rule: rule}
+		return check.Want(what, fmt.Sprintf("%.64q", id), rule)
 	}
 	return nil
 }

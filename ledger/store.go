@@ -100,8 +100,8 @@ func openStore(location string) (Store, error) {
 	open := stores.open[scheme]
 	stores.Unlock()
 	if open == nil {
-		return nil, &check.Error{Name: "ledger", Value: Display(location),
-			Rule: "a path, or a URL of a store that this program has (a file of such a name begins with ./)"}
+		return nil, check.Want("ledger", Display(location),
+			"a path, or a URL of a store that this program has (a file of such a name begins with ./)")
 	}
 	return open(location)
 }

@@ -17,7 +17,8 @@ func backend() string { return "HiGHS " + highsVersion() }
 type highsSolver struct {
 	*model
 	raw    *rawModel
-	broken error // HiGHS and the model may differ: nothing works any more
+	broken error  // HiGHS and the model may differ: nothing works any more
+	spent  effort // of this Solve
 }
 
 // configure sets the options that matter; those not named keep HiGHS's defaults.
@@ -159,13 +160,13 @@ func (s *highsSolver) Solve(ctx context.Context) (Solution, error) {
 		return failedSolution(err), err
 	}
 
+	s.spent = effort{}
 	sol, err := s.attempt(ctx, s.raw)
 	var status *StatusError
 	retry := func() bool {
 		return errors.As(err, &status) && (status.Status == Numerical || status.Status == Unknown) &&
 			ctx.Err() == nil
 	}
-	iterations := sol.Iterations
 	if retry() {
 		// A basis from long ago may be a bad start; once more from none.
 		if err := s.raw.ClearSolver(); err != nil {
@@ -173,25 +174,17 @@ func (s *highsSolver) Solve(ctx context.Context) (Solution, error) {
 			return failedSolution(err), err
 		}
 		sol, err = s.attempt(ctx, s.raw)
-		iterations += sol.Iterations
 	}
 	if retry() {
 		// Last, with HiGHS's scaling: on an instance of its own, as it would spoil
 		// this one for rows to come (see configure).
 		sol, err = s.scaledAttempt(ctx)
-		iterations += sol.Iterations
-	}
-	sol.Iterations = iterations
-	if err == nil {
-		return sol, nil
 	}
 	if ctxErr := contextError(ctx); ctxErr != nil && errors.As(err, &status) &&
 		status.Status == Interrupted {
 		err = ctxErr
 	}
-	failed := failedSolution(err)
-	failed.Iterations = sol.Iterations
-	return failed, err
+	return s.spent.on(sol, err)
 }
 
 // scaledAttempt is attempt on a new instance with HiGHS's own scaling.
@@ -207,8 +200,7 @@ func (s *highsSolver) scaledAttempt(ctx context.Context) (Solution, error) {
 	return s.attempt(ctx, raw)
 }
 
-// attempt runs HiGHS once and checks its answer. The Solution carries the number
-// of iterations even where there is an error.
+// attempt runs HiGHS once and checks its answer.
 func (s *highsSolver) attempt(ctx context.Context, raw *rawModel) (Solution, error) {
 	// HiGHS looks at the flag in each iteration. A deadline takes this way too:
 	// HiGHS's own time limit counts from the first run of the instance.
@@ -225,15 +217,15 @@ func (s *highsSolver) attempt(ctx context.Context, raw *rawModel) (Solution, err
 	}()
 
 	answer, iterations, err := raw.Solve()
+	s.spent.iterations += iterations
+	s.spent.work += 2 * int64(iterations) * int64(len(s.rows)) * int64(len(s.problem.C))
 	if err != nil {
-		return Solution{Iterations: iterations}, err
+		return Solution{}, err
 	}
 	for i, v := range answer.RowDual {
 		answer.RowDual[i] = -v // HiGHS has them ≤ 0: see rawSolution
 	}
-	sol, err := s.finish(answer.ColumnPrimal, answer.RowDual)
-	sol.Iterations = iterations
-	return sol, err
+	return s.finish(answer.ColumnPrimal, answer.RowDual)
 }
 
 func (s *highsSolver) Close() error {

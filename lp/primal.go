@@ -61,6 +61,7 @@ func (t *tableau) steepest() int {
 			continue
 		}
 		length := 1.0
+		t.spend(len(t.cells))
 		for _, cells := range t.cells {
 			length += cells[q] * cells[q]
 		}

@@ -25,6 +25,22 @@ type simplexSolver struct {
 	*model
 	tableau *tableau // of the last Solve; nil if there is none
 	known   int      // rows that it has
+	spent   effort   // of this Solve
+}
+
+// effort is what a Solve took, failed attempts included.
+type effort struct {
+	iterations int
+	work       int64 // see Solution.Work
+}
+
+// on returns the solution, or that of the error, with the effort.
+func (e effort) on(sol Solution, err error) (Solution, error) {
+	if err != nil {
+		sol = failedSolution(err)
+	}
+	sol.Iterations, sol.Work = e.iterations, e.work
+	return sol, err
 }
 
 func newSimplex(p Problem) (Solver, error) {
@@ -109,13 +125,9 @@ func (s *simplexSolver) Solve(ctx context.Context) (Solution, error) {
 	if s.closed {
 		return Solution{}, ErrClosed
 	}
+	s.spent = effort{}
 	sol, err := s.solve(ctx)
-	if err != nil {
-		failed := failedSolution(err)
-		failed.Iterations = sol.Iterations
-		return failed, err
-	}
-	return sol, nil
+	return s.spent.on(sol, err)
 }
 
 // shifts are the sizes of the random shift of the costs that are tried in turn.
@@ -125,10 +137,9 @@ var shifts = []float64{1e-9, 1e-8, 0}
 func (s *simplexSolver) solve(ctx context.Context) (Solution, error) {
 	var sol Solution
 	var err error
-	iterations := 0
 	for k := -1; k < len(shifts); k++ {
 		if err := contextError(ctx); err != nil {
-			return Solution{Iterations: iterations}, err
+			return Solution{}, err
 		}
 		if k >= 0 {
 			s.begin()
@@ -139,8 +150,6 @@ func (s *simplexSolver) solve(ctx context.Context) (Solution, error) {
 			clear(s.tableau.shifts)
 		}
 		sol, err = s.attempt(ctx, shifts[max(k, 0)])
-		iterations += sol.Iterations
-		sol.Iterations = iterations
 		if err == nil {
 			return sol, nil
 		}
@@ -189,34 +198,34 @@ func (s *simplexSolver) farAway() float64 {
 // attempt solves from the tableau, with random shifts of the costs of that size.
 func (s *simplexSolver) attempt(ctx context.Context, shift float64) (Solution, error) {
 	t := s.tableau
+	before := t.work
 	t.addRows(s.known)
 	s.known = len(s.rows)
 	most := 1000 + 20*(t.n+len(t.rows))
 	left := most
 	b, err := t.optimise(ctx, shift, &left)
-	count := most - left
+	s.spent.iterations += most - left
+	s.spent.work += t.work - before
 	if err != nil {
-		return Solution{Iterations: count}, err
+		return Solution{}, err
 	}
 	for q, v := range t.nonbasic {
 		if v < t.n && t.at(q) != s.problem.Lower[v] && t.at(q) != s.problem.Upper[v] {
-			return Solution{Iterations: count}, statusErrorf(Unbounded, "column %d is at %g", v, t.at(q))
+			return Solution{}, statusErrorf(Unbounded, "column %d is at %g", v, t.at(q))
 		}
 	}
 	x, err := t.point(b)
 	if err != nil {
-		return Solution{Iterations: count}, err
+		return Solution{}, err
 	}
 	y, err := t.multipliers(b, s.scaledCost())
 	if err != nil {
-		return Solution{Iterations: count}, err
+		return Solution{}, err
 	}
 	for i := range y {
 		y[i] = max(y[i], 0) // below 0 by the tolerance at most; finish checks the gap
 	}
-	sol, err := s.finish(x, y)
-	sol.Iterations = count
-	return sol, err
+	return s.finish(x, y)
 }
 
 // optimise makes the dual simplex method's pivots with shifted costs, and then the primal one's

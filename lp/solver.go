@@ -59,6 +59,11 @@ type Solution struct {
 
 	// Iterations is the number of simplex iterations of this Solve.
 	Iterations int
+
+	// Work counts the multiplications of this Solve, failed attempts included: those that NewSimplex
+	// made with cells, and for HiGHS two for each iteration and cell. The same calls give the same
+	// number, whatever the machine and its load, so that limits can count it.
+	Work int64
 }
 
 // Tolerance is the slack in the check of each answer: a row may be broken by Tolerance in the units

@@ -118,4 +118,13 @@ func TestSparseIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// Rows may have no coefficient, the last one too.
+	empty := good()
+	empty.RowLower, empty.RowUpper, empty.Start = []float64{0, 0, 0}, []float64{1, 1, 1}, []int32{0, 0, 2}
+	for name, p := range map[string]lp.Sparse{"as it is": good(), "empty rows": empty} {
+		if _, err := lp.SolveSparse(context.Background(), p, lp.Simplex, 1e-10); err != nil &&
+			!errors.Is(err, lp.ErrNoHiGHS) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

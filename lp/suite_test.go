@@ -36,6 +36,7 @@ func Run(t *testing.T, newSolver func(lp.Problem) (lp.Solver, error)) {
 	t.Run("Scaling", func(t *testing.T) { testScaling(t, newSolver) })
 	t.Run("WarmStart", func(t *testing.T) { testWarmStart(t, newSolver) })
 	t.Run("KeepsBasis", func(t *testing.T) { testKeepsBasis(t, newSolver) })
+	t.Run("Work", func(t *testing.T) { testWork(t, newSolver) })
 	t.Run("RecordedRun", func(t *testing.T) { testRecordedRun(t, newSolver) })
 	t.Run("DeleteRows", func(t *testing.T) { testDeleteRows(t, newSolver) })
 	t.Run("Histories", func(t *testing.T) { testHistories(t, newSolver) })

@@ -30,6 +30,16 @@ type tableau struct {
 	value     []float64 // of the basic variables
 	reduced   []float64 // of the nonbasic ones
 	pivots    int       // since the cells were computed from the rows
+	work      int64     // multiplications with cells, see Solution.Work
+}
+
+// spend counts the multiplications of a loop over loops.
+func (t *tableau) spend(sizes ...int) {
+	product := int64(1)
+	for _, n := range sizes {
+		product *= int64(n)
+	}
+	t.work += product
 }
 
 // newTableau returns the tableau in which all slacks are basic. Columns are on the bound to which
@@ -99,6 +109,7 @@ func (t *tableau) factorise() (*basis, error) {
 			b.kernel.Set(r, c, t.rows[i].coef[j])
 		}
 	}
+	t.spend(k, k, k)
 	b.lu.Factorize(b.kernel)
 	if c := b.lu.Cond(); !(c < worstCondition) {
 		return nil, statusErrorf(Numerical, "simplex: the basis of %d rows has condition %.1g", k, c)
@@ -274,6 +285,7 @@ func (t *tableau) refreshCells(b *basis) error {
 			}
 		}
 		var inner mat.Dense
+		t.spend(k, k, t.n)
 		if err := solved(b.lu.SolveTo(&inner, false, right)); err != nil {
 			return err
 		}
@@ -308,6 +320,7 @@ func (t *tableau) basicColumns() (rows []int) {
 // slackCells computes row p of the cells, a slack's, from those of the basic columns.
 func (t *tableau) slackCells(p int, columns []int) {
 	row, cells := t.rows[t.basic[p]-t.n].coef, t.cells[p]
+	t.spend(len(columns)+1, t.n)
 	for q, v := range t.nonbasic {
 		cells[q] = 0
 		if v < t.n {
@@ -391,6 +404,7 @@ func (t *tableau) exchange(r, q int, above bool) {
 	t.value[r] = entering + step
 
 	row := t.cells[r]
+	t.spend(2, len(t.cells), t.n)
 	floats.Scale(-1/pivot, row)
 	row[q] = 1 / pivot
 	for p, cells := range t.cells {

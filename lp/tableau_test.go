@@ -78,3 +78,58 @@ func TestTableauAfterPivots(t *testing.T) {
 		t.Error("a wrong column is not noticed")
 	}
 }
+
+// The primal method moves a variable to its other bound where no row blocks it, and as far as a row
+// lets it where one does.
+func TestPrimalFlips(t *testing.T) {
+	for _, c := range []struct {
+		rhs, want float64 // x ≤ rhs as a row, beside x ≤ 1
+	}{{5, 1}, {0.25, 0.25}} {
+		m := &model{problem: Problem{C: []float64{-1}}, rows: []scaledRow{{coef: []float64{1}, rhs: c.rhs}}}
+		tab := newTableau(m, []float64{0}, []float64{1}, []float64{-1})
+		tab.addRows(0)
+		tab.above[0] = false // the wrong bound for its cost
+		b, err := tab.refresh()
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 10
+		if b, err = tab.primalSimplex(t.Context(), b, &left); err != nil {
+			t.Fatal(err)
+		}
+		x, err := tab.point(b)
+		if err != nil || math.Abs(x[0]-c.want) > 1e-12 {
+			t.Errorf("x ≤ %g: %v, %v; want %g", c.rhs, x, err, c.want)
+		}
+	}
+}
+
+// A step of no length, of a variable whose row is at its bound already, leaves every other variable where it
+// is: the next step goes as far as the rows let it. x and y grow; x ≤ 0.5, where it starts, x + y ≤ 2 and y ≤ most.
+func TestPrimalStepsOfNoLength(t *testing.T) {
+	for _, most := range []float64{1.45, 1.55} {
+		m := &model{problem: Problem{C: []float64{-4, -1}}, rows: []scaledRow{{coef: []float64{1, 0}, rhs: 0.5},
+			{coef: []float64{1, 1}, rhs: 2}, {coef: []float64{0, 1}, rhs: most}}}
+		tab := newTableau(m, []float64{0.5, 0}, []float64{1, 10}, []float64{-4, -1})
+		tab.addRows(0)
+		tab.above[0], tab.above[1] = false, false
+		b, err := tab.refresh()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, step := tab.blocking(tab.steepest()); r != 0 || step != 0 {
+			t.Fatalf("the first step is %g, by row %d: the test shows nothing", step, r)
+		}
+		left := 10
+		if b, err = tab.primalSimplex(t.Context(), b, &left); err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := tab.leaving(); r >= 0 {
+			t.Errorf("y ≤ %g: row %d is beyond its bound", most, r)
+		}
+		x, err := tab.point(b)
+		if err != nil || math.Abs(x[0]-0.5) > 1e-12 || math.Abs(x[1]-min(most, 1.5)) > 1e-12 {
+			t.Errorf("y ≤ %g: %v, %v", most, x, err)
+		}
+	}
+}

@@ -48,6 +48,17 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 			a.Queries, a.QueriesName = q, c.Name
 		}
 	}
+	if a.Queries > 0 {
+		fewer := *r
+		fewer.Queries, fewer.Agreement, fewer.Progress = a.Queries, 0, nil
+		p, err := New(ctx, fewer)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil { // else no more is known of them
+			a.Worth = p.Choices[0].Worth
+		}
+	}
 	return a, ctx.Err()
 }
 
@@ -86,6 +97,11 @@ func (r *Request) leastUseful(ctx context.Context, k kind,
 		x := gridValue(i)
 		if k.label != nil && r.Votes.most(r.Affected, k.label(x)) < r.Agreement {
 			return false, nil
+		}
+		if k.atLeast != nil {
+			if least, err := k.atLeast(ctx, x); err == nil && least >= r.Agreement {
+				return true, nil
+			}
 		}
 		c, err := k.build(ctx, x)
 		if ctx.Err() != nil {

@@ -8,17 +8,21 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
 // Agreement is the expected share of labels that are a class with the most votes: the mean of
-// ensemble.Agreement over a Law.
+// labellaw.Plurality over a Law.
 type Agreement struct {
 	Expected      float64
 	StandardError float64 // of the sampled queries or simulated labels; 0 where Expected is exact
 	Abstained     float64 // share of queries without a class, which agree with nothing
+	// Shared is Expected where the label of a tie is the one of its classes that a fair coin takes: a of
+	// package labellaw.
+	Shared float64
 }
 
 // Agreement returns the expected share of labels of m that are a class with the most votes, by m's
@@ -32,8 +36,7 @@ func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, 
 			"classes of the votes")
 	}
 	if l.total == 0 {
-		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0,
-			Rule: "at least 1"}
+		return Agreement{}, check.Want("number of queries in the votes", 0, "at least 1")
 	}
 	if m.SlowLaw() {
 		return l.simulated(ctx, m)
@@ -47,7 +50,8 @@ func (l *Law) Guess() float64 {
 	guess := slices.Repeat([]float64{1 / float64(l.classes)}, l.classes)
 	sum := 0.0
 	for _, c := range l.cells {
-		sum += c.weight / l.total * ensemble.Agreement(c.counts, guess)
+		agrees, _ := labellaw.Plurality(c.counts, guess)
+		sum += c.weight / l.total * agrees
 	}
 	return sum
 }
@@ -62,8 +66,9 @@ func (l *Law) exact(ctx context.Context, m *ensemble.Mechanism) (a Agreement, er
 		if err != nil {
 			return a, err
 		}
-		agrees := ensemble.Agreement(c.counts, p)
+		agrees, tied := labellaw.Plurality(c.counts, p)
 		a.Expected += c.weight / l.total * agrees
+		a.Shared += c.weight / l.total * agrees / float64(tied)
 		squares += c.weight / l.total * agrees * agrees
 		if m.Abstains() {
 			a.Abstained += c.weight / l.total * p[l.classes]
@@ -99,10 +104,16 @@ func (l *Law) simulated(ctx context.Context, m *ensemble.Mechanism) (a Agreement
 			a.Abstained += 1. / simulations
 		case c.counts[class] == slices.Max(c.counts):
 			a.Expected += 1. / simulations
+			a.Shared += 1. / simulations / float64(tied(c.counts))
 		}
 	}
 	a.StandardError = standardError(a.Expected, a.Expected) // each is 0 or 1, and its own square
 	return a, nil
+}
+
+func tied(counts []int) int {
+	_, n := labellaw.Plurality(counts, make([]float64, len(counts)))
+	return n
 }
 
 // standardError estimates the standard error of a mean of simulated numbers, from the mean of their

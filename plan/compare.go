@@ -19,10 +19,15 @@ func (p *Plan) Compare(ctx context.Context, r Request, b *ensemble.Ballots) (*en
 	rows := make([]ensemble.Ready, 0, len(p.Choices)+len(p.Refused))
 	for i, c := range p.Choices {
 		rows = append(rows, ensemble.Ready{Name: c.Name, Title: c.Title(), Mechanism: c.Mechanism,
-			Planned: &ensemble.Planned{Total: c.Total, Expected: c.Agreement.Expected, Chosen: i == 0}})
+			Planned: &ensemble.Planned{Total: c.Total, Expected: c.Agreement.Expected,
+				Worth: c.Worth.Labels, Chosen: i == 0}})
 	}
 	for _, x := range p.Refused {
 		rows = append(rows, ensemble.Ready{Name: x.Name, Refused: x.Err})
 	}
-	return ensemble.CompareTogether(ctx, b, r.setting(), r.Budget, r.Queries, rows)
+	c, err := ensemble.CompareTogether(ctx, b, r.setting(), r.Budget, r.Queries, rows)
+	if err == nil {
+		c.Several = r.Several
+	}
+	return c, err
 }

@@ -41,7 +41,8 @@ func TestCompareMarksTheFirstChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if row.Name != choice.Name || row.Title != choice.Title() || row.Score != want || *row.Planned !=
-			(ensemble.Planned{Total: choice.Total, Expected: choice.Agreement.Expected, Chosen: i == 0}) {
+			(ensemble.Planned{Total: choice.Total, Expected: choice.Agreement.Expected,
+				Worth: choice.Worth.Labels, Chosen: i == 0}) || choice.Worth.Labels <= 0 {
 			t.Errorf("choice %d is %s, and its row %+v", i, choice.Title(), row)
 		}
 	}

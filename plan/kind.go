@@ -27,6 +27,8 @@ type kind struct {
 	// label returns the cost of one label at x. It is nil unless the mechanism sees only vote
 	// counts.
 	label func(x float64) accountant.Cost
+	// atLeast returns how often labels at x agree at least, without a solver; nil where nothing is known.
+	atLeast func(ctx context.Context, x float64) (float64, error)
 	// whole is in the place of all the others where there is no x: it returns what is made for all
 	// labels and the whole budget. needs then tells what the wanted agreement costs.
 	whole func(ctx context.Context) (Choice, error)
@@ -37,6 +39,7 @@ type kind struct {
 // are fresh and promise some privacy.
 func (r *Request) kinds(promise bool) (all []kind) {
 	switch {
+	case r.Losses.Costs != nil && r.Classes > 2: // the optimum of one answer is best for agreement
 	case r.Missing: // no table for one answer takes such votes
 	case r.Classes > 2:
 		all = append(all, r.plurality())
@@ -51,6 +54,9 @@ func (r *Request) kinds(promise bool) (all []kind) {
 	if r.Budget.Delta > 0 {
 		all = append(all, r.manyAnswers())
 	}
+	if r.Losses.Costs != nil { // others are best for agreement
+		return all
+	}
 	for _, d := range ensemble.Mechanisms() {
 		switch {
 		case !d.Serves(r.setting()), d.Delta && r.Budget.Delta == 0, d.Check && !r.Abstain:
@@ -59,6 +65,10 @@ func (r *Request) kinds(promise bool) (all []kind) {
 		default:
 			all = append(all, r.counts(d, 0))
 		}
+	}
+	// The last, so that the others have the same places for every number of queries.
+	if r.Budget.Delta > 0 && ensemble.CanPriceLabels(r.setting()) && r.tableOfAnswers(context.Background()) != nil {
+		all = append(all, r.labelNoise())
 	}
 	return all
 }
@@ -204,7 +214,7 @@ func (r *Request) plurality() kind {
 	}
 	return kind{
 		name: ensemble.OptimalCounts, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
-		label: labelOf(0),
+		label: labelOf(0), atLeast: r.permuteAndFlip,
 		answers: func(x float64) (ensemble.Answers, error) {
 			if err := problem(x).Validate(); err != nil {
 				return ensemble.Answers{}, err
@@ -233,6 +243,20 @@ func (r *Request) plurality() kind {
 		},
 	}
 }
+
+// permuteAndFlip returns how often permute-and-flip of this ε agrees: no optimum of the same ε agrees
+// less often, but for what a solver leaves undone.
+func (r *Request) permuteAndFlip(ctx context.Context, epsilon float64) (float64, error) {
+	m, err := ensemble.PermuteAndFlip(r.setting(), epsilon)
+	if err != nil {
+		return 0, err
+	}
+	a, err := r.Votes.Agreement(ctx, m)
+	return a.Expected - undone, err
+}
+
+// undone is more than a solver leaves undone of an optimum.
+const undone = 1e-3
 
 // labelOf returns the cost of a label of δ = delta by its ε.
 func labelOf(delta float64) func(epsilon float64) accountant.Cost {

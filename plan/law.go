@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
@@ -21,6 +22,7 @@ const simulationSeed = 1
 type Law struct {
 	k, classes int
 	missing    bool // votes may be none
+	named      bool // the classes are told apart: see NamedLaw
 	fromVotes  bool
 	sampled    bool // the cells are queries drawn from the prior
 	// What the prior says; 0 for what it does not, both for a sample of votes.
@@ -62,41 +64,62 @@ func (l *Law) AllowMissing() { handle.Made(l).missing = true }
 
 // Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the
 // counts are at least 0 and add up to K over the law's classes, or to less with AllowMissing.
-func (l *Law) Add(counts []int) error {
+func (l *Law) Add(counts []int) error { return l.AddTimes(counts, 1) }
+
+// AddTimes adds a query like Add, which counts for so many, n > 0 and finite.
+func (l *Law) AddTimes(counts []int, n float64) error {
 	l = handle.Made(l)
+	if !(n > 0) || math.IsInf(n, 1) {
+		return check.Want("times", n, "above 0 and finite")
+	}
 	if len(counts) == 0 || check.Votes(counts, 0, l.k, l.classes, l.missing) != nil {
-		return &check.Error{Name: "votes of a query", Value: counts,
-			Rule: fmt.Sprintf("counts of %d classes that add up to K = %d", l.classes, l.k)}
+		return check.Wantf("votes of a query", counts, "counts of %d classes that add up to K = %d", l.classes, l.k)
 	}
 	most := slices.Max(counts)
-	for class, n := range counts {
-		if n == most {
-			l.leads[class]++
+	for class, votes := range counts {
+		if votes == most {
+			l.leads[class] += n
 		}
 	}
-	l.add(slices.Clone(counts), 1)
+	l.add(slices.Clone(counts), n)
 	return nil
 }
 
+// Leads returns, for each class, the share of a sample's queries in which no class has more votes, so that
+// a tie counts for all of its classes. nil for a prior and without queries.
+func (l *Law) Leads() []float64 {
+	l = handle.Made(l)
+	if !l.fromVotes && !l.named || l.total == 0 {
+		return nil
+	}
+	shares := slices.Clone(l.leads)
+	for c := range shares {
+		shares[c] /= l.total
+	}
+	return shares
+}
+
 // Always returns the class that agrees most often with a sample of votes, the first of several, and the
-// share of queries in which it does. It is not ok for a prior, which treats the classes alike, and
+// share of queries in which it does. It is not ok for a prior that treats the classes alike, and
 // without queries.
 func (l *Law) Always() (class int, agreement float64, ok bool) {
-	l = handle.Made(l)
-	if !l.fromVotes || l.total == 0 {
+	leads := l.Leads()
+	if leads == nil {
 		return 0, 0, false
 	}
-	for c, n := range l.leads {
-		if n > l.leads[class] {
+	for c, share := range leads {
+		if share > leads[class] {
 			class = c
 		}
 	}
-	return class, l.leads[class] / l.total, true
+	return class, leads[class], true
 }
 
-// add sorts the counts, since mechanisms treat all classes alike, and keeps them.
+// add sorts the counts, since mechanisms treat all classes alike unless they are told apart, and keeps them.
 func (l *Law) add(counts []int, weight float64) {
-	slices.Sort(counts)
+	if !l.named {
+		slices.Sort(counts)
+	}
 	key := fmt.Sprint(counts)
 	i, ok := l.index[key]
 	if !ok {

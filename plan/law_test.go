@@ -3,10 +3,12 @@ package plan
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -181,7 +183,8 @@ func TestUnevenAgreement(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				agree += weight * ensemble.Agreement(counts, p)
+				agrees, _ := labellaw.Plurality(counts, p)
+				agree += weight * agrees
 			}
 			return agree
 		}
@@ -310,11 +313,45 @@ func TestAlwaysOfASample(t *testing.T) {
 	if class, agreement, ok := l.Always(); class != 0 || agreement != 3./5 || !ok {
 		t.Errorf("class %d, %v, %v", class, agreement, ok)
 	}
+	if err := l.AddTimes([]int{0, 1, 3}, 2.5); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Leads(); !slices.Equal(got, []float64{3 / 7.5, 3 / 7.5, 3.5 / 7.5}) {
+		t.Errorf("with 2.5 times another query: %v", got)
+	}
+	for _, n := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if err := l.AddTimes([]int{0, 1, 3}, n); err == nil {
+			t.Errorf("a query counts %v times", n)
+		}
+	}
 	prior, err := DefaultLaw(4, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := prior.Always(); ok {
+	if _, _, ok := prior.Always(); ok || prior.Leads() != nil {
 		t.Error("a prior says which class leads")
+	}
+}
+
+// Public counts are a law that treats the classes alike, and no sample of private votes.
+func TestCounted(t *testing.T) {
+	l, err := Counted(4, 3, []plurality.HistogramCount{{Votes: []int{4, 0, 0}, Count: 3},
+		{Votes: []int{0, 4, 0}, Count: 1}, {Votes: []int{1, 2, 0}, Count: 4}, {Votes: []int{0, 0, 0}}})
+	if err != nil || l.FromVotes() {
+		t.Fatalf("%v", err)
+	}
+	got := map[int]float64{}
+	for counts, share := range l.Histograms() {
+		got[counts[0]*100+counts[1]*10+counts[2]] += share
+	}
+	if len(got) != 2 || got[4] != .5 || got[12] != .5 {
+		t.Errorf("%v", got)
+	}
+	for _, c := range [][]plurality.HistogramCount{nil, {{Votes: []int{1, 3, 0}}}, {{Votes: []int{5, 0, 0}, Count: 1}},
+		{{Votes: []int{4, 0}, Count: 1}}, {{Votes: []int{4, 0, 0}, Count: -1}},
+		{{Votes: []int{4, 0, 0}, Count: math.Inf(1)}}} {
+		if _, err := Counted(4, 3, c); err == nil {
+			t.Errorf("%v are counts", c)
+		}
 	}
 }

@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -29,11 +29,15 @@ func TestMutantsDie(t *testing.T) {
 			Old: "pairs > most/perPair/int64(p.Answers)", New: "false", Killer: "TestWorkIsCounted"},
 		{Name: "votes that were read have no warning", File: "notes.go", Old: "r.Votes.FromVotes()",
 			New: "false", Killer: "TestReportNotes"},
+		{Name: "the fewest labels that are worth nearly the best", File: "queries.go",
+			Old: "c.Queries > most.Queries", New: "c.Queries < most.Queries", Killer: "TestMost"},
+		{Name: "many labels that are worth half", File: "queries.go",
+			Old: "const nearBest = 0.95", New: "const nearBest = 0.5", Killer: "TestMost"},
 		{Name: "a worthless total has no warning", File: "notes.go", Old: "worthless {",
 			New: "false && worthless {", Killer: "TestReportNotes"},
 		{Name: "a reach that nobody stated has no note", File: "notes.go", Old: "!o.ReachStated",
 			New: "o.ReachStated", Killer: "TestReportNotes"},
-		{Name: "a prior says which class leads", File: "law.go", Old: "if !l.fromVotes || l.total == 0 {",
+		{Name: "a prior says which class leads", File: "law.go", Old: "if !l.fromVotes && !l.named || l.total == 0 {",
 			New: "if l.total == 0 {", Killer: "TestAlwaysOfASample"},
 		{Name: "the last choice is marked", File: "compare.go", Old: "Chosen: i == 0",
 			New: "Chosen: i == len(p.Choices)-1", Killer: "TestCompareMarksTheFirstChoice"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 const (
@@ -12,6 +13,8 @@ const (
 	pData        check.Parameter = "data"
 	pBudgetDelta check.Parameter = "budget delta"
 	pTeachers    check.Parameter = "number of teachers K"
+
+	pAcceptConstant check.Parameter = "accept constant"
 )
 
 // notes returns remarks on the figures.
@@ -44,11 +47,22 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			"labels. They are planned for as teachers that promise nothing, with noise on each "+
 			"label.", p.Training.Cost.Short())
 	}
+	if s := r.Several; s.MostYes > 0 && s.MostYes < s.Labels {
+		note("At most %d of the %d labels of a question are counted of a teacher, so a label has at most %s of the "+
+			"%d votes on average: most labels are no, and always no may agree more often than any of these. The "+
+			"expected agreement is that of labels that are as often yes.", s.MostYes, s.Labels,
+			num.Outward(float64(s.MostYes*r.K)/float64(s.Labels), 3, true), r.K)
+	}
+	if best.Name == ensemble.LabelNoise {
+		note("A table for %d labels of so many teachers and classes is too large: noise that is priced by "+
+			"its label takes its place.", r.Queries)
+	}
 	if p.Useless {
 		note("No mechanism is useful: none within the budget agrees with the majority much more " +
 			"often than a guess. Have one record reach fewer teachers, ask for fewer labels, or " +
 			"raise the budget.")
 	}
+	notes = append(notes, o.lossNotes(r, best)...)
 	if a := o.always(r); a != nil && a.Agreement > best.Agreement.Expected {
 		note("%s", ensemble.AlwaysNote(a.Class, a.Agreement))
 	}
@@ -60,13 +74,14 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			pAffected, pData, r.K, pData)
 	}
 	if p.Advice != nil {
-		notes = append(notes, p.Advice.notes(r)...)
+		notes = append(notes, p.Advice.notes(r, best.Worth)...)
 	}
 	return notes
 }
 
-// notes describes the budget, and the number of labels, that reach the wanted agreement.
-func (a *Advice) notes(r *Request) []string {
+// notes describes the budget, and the number of labels, that reach the wanted agreement, and what fewer
+// labels cost a student. all is the worth of those that are planned.
+func (a *Advice) notes(r *Request, all Worth) []string {
 	wanted := fmt.Sprintf("%.2f %% agreement", 100*r.Agreement)
 	budget := fmt.Sprintf("No budget up to ε = %d gives %s at δ = %v.",
 		maxEpsilon, wanted, r.Budget.Delta)
@@ -78,6 +93,10 @@ func (a *Advice) notes(r *Request) []string {
 	if a.Queries > 0 {
 		labels = fmt.Sprintf("For %s, this budget pays for %d labels (%s).",
 			wanted, a.Queries, a.QueriesName)
+	}
+	if a.Worth.Of > 0 {
+		labels += fmt.Sprintf(" A student learns from them as from %s labels without noise, and from the %s "+
+			"labels above as from %s.", a.Worth, count(all.Of), all)
 	}
 	return []string{budget, labels}
 }

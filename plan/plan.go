@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
@@ -35,13 +36,21 @@ type Request struct {
 	Neighbours accountant.Relation // required
 	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
 	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
-	Votes      *Law                // what expected agreement is over. Defaults to DefaultLaw.
+	// Several has L and τ of questions with several yes/no labels. Queries is then the number of answers that
+	// they are charged as (ensemble.Several.Answers), a whole number for each question. Classes is 2, and
+	// the teachers promise nothing.
+	Several ensemble.Several
+	Votes   *Law // what expected agreement is over. Defaults to DefaultLaw.
 	// Missing plans for votes that may be none (ensemble.Setting.Missing). Teachers must promise
 	// nothing then: nothing says that their promise covers whether they vote.
 	Missing bool
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
 	Abstain bool
+	// Losses tell the classes apart. Votes must then be a NamedLaw, which it defaults to.
+	Losses Losses
+	// For decides which choice is the first. Defaults to ForStudent.
+	For Purpose
 	// Agreement in [0, 1] is the wanted expected agreement. A plan that does not reach it advises a
 	// budget, or a number of queries, that does. 0 asks for no advice.
 	Agreement float64
@@ -63,6 +72,13 @@ type Request struct {
 	Progress func(done, of int)
 }
 
+// Of returns the request of what is stated of teachers and votes, with the worst case for what is not. It
+// has no budget, and no number of queries.
+func Of(s ensemble.Stated) Request {
+	return Request{K: s.K, Classes: s.Classes, Teachers: s.Each(), Randomness: s.Teachers,
+		Affected: s.Reach(s.K), Neighbours: s.Neighbours, Missing: s.Missing, Several: s.Several}
+}
+
 // DefaultWork is the default of Request.Work: some twenty seconds of a core.
 const DefaultWork = 400_000_000
 
@@ -80,7 +96,7 @@ type Plan struct {
 	// Useless reports whether no mechanism within the budget is much better than a guess: the gain
 	// is less than a twentieth of the guess's disagreement.
 	Useless bool
-	Choices []Choice  // that keep the budget, the largest expected agreement first
+	Choices []Choice  // that keep the budget, the best for Request.For first
 	Refused []Refusal // what does not
 	Advice  *Advice   // nil where the first choice agrees as often as was wanted
 }
@@ -95,7 +111,7 @@ type Choice struct {
 	Answers   *answers.Table
 	Objective plurality.Objective // what that is best for
 	// no table that is used for all labels agrees more often under the prior: 1 where that is not
-	// known
+	// known, and where Agreement is by another law than the table's prior
 	Bound     float64
 	Slack     float64         // δ' that the composition spends
 	NoNoise   bool            // the majority itself is released
@@ -104,6 +120,7 @@ type Choice struct {
 	Rule      string          // what Total follows from, for people
 	Bounds    ensemble.Report // all bounds, of which Total is the smallest that holds
 	Agreement Agreement
+	Worth     Worth
 
 	answers ensemble.Answers
 	kind    int     // its index
@@ -123,6 +140,7 @@ type Advice struct {
 	EpsilonName string // by which mechanism
 	Queries     int    // most labels in the budget as it is; 0 if not one
 	QueriesName string
+	Worth       Worth // of these labels; none where there are none
 }
 
 // SolvePlurality returns the optimal table of many classes, to 1e-4 of the objective, or a
@@ -134,7 +152,7 @@ func SolvePlurality(ctx context.Context, p plurality.Problem, o plurality.Object
 
 // validate fills in the defaults and checks the rest.
 func (r *Request) validate() error {
-	if err := r.setting().Validate(); err != nil {
+	if err := cmp.Or(r.setting().Validate(), r.checkLosses()); err != nil {
 		return err
 	}
 	if r.Votes == nil {
@@ -145,16 +163,14 @@ func (r *Request) validate() error {
 	}
 	switch {
 	case !(r.Budget.Epsilon > 0 && r.Budget.Epsilon <= maxEpsilon):
-		return &check.Error{Name: "budget epsilon", Value: r.Budget.Epsilon,
-			Rule: fmt.Sprintf("in (0, %d]", maxEpsilon)}
+		return check.Wantf("budget epsilon", r.Budget.Epsilon, "in (0, %d]", maxEpsilon)
 	case r.Queries < 1 || r.Queries > accountant.MaxOptimalCount:
-		return &check.Error{Name: "queries", Value: r.Queries,
-			Rule: fmt.Sprintf("between 1 and %d", accountant.MaxOptimalCount)}
+		return check.Wantf("queries", r.Queries, "between 1 and %d", accountant.MaxOptimalCount)
 	case r.Votes.k != r.K || r.Votes.classes != r.Classes:
 		return errors.New("the votes to expect must be those of as many teachers and classes")
 	}
 	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta),
-		check.Probability("agreement", r.Agreement)); err != nil {
+		check.Probability("agreement", r.Agreement), r.For.check()); err != nil {
 		return err
 	}
 	if r.Solve == nil && r.Classes == 2 {
@@ -163,7 +179,11 @@ func (r *Request) validate() error {
 			return err
 		}
 		r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-			return solve.Optimal(ctx, p, solve.Options{Counts: counts})
+			o := solve.Options{Counts: counts}
+			if err := r.Losses.ByName(&o, p.K, r.Votes.mean); err != nil {
+				return nil, err
+			}
+			return solve.Optimal(ctx, p, o)
 		}
 	}
 	if r.SolvePlurality == nil {
@@ -176,26 +196,46 @@ func (r *Request) validate() error {
 		}
 	}
 	if r.Work < 0 {
-		return &check.Error{Name: "work", Value: r.Work, Rule: "≥ 0"}
+		return check.Want("work", r.Work, "≥ 0")
 	}
 	r.Work = cmp.Or(r.Work, DefaultWork)
+	if err := r.Several.Validate(); err != nil {
+		return err
+	}
+	if each := r.Several.PerQuestion(r.Affected); r.Queries%each != 0 || r.Several.Labels > 0 && r.Classes != 2 {
+		return check.Wantf("queries", r.Queries, "a multiple of %d, as what a question of two classes a label is "+
+			"charged", each)
+	}
 	if !r.promise() {
 		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
+	if r.Several.Labels > 0 {
+		return check.Want("epsilon", r.Teachers.Epsilon, "infinite for several labels of a question: a promise "+
+			"about one label is none about all of them")
+	}
 	if r.Missing {
-		return &check.Error{Name: "epsilon", Value: r.Teachers.Epsilon,
-			Rule: "infinite where a vote may be none: nothing says that it covers whether they vote"}
+		return check.Want("epsilon", r.Teachers.Epsilon,
+			"infinite where a vote may be none: nothing says that it covers whether they vote")
 	}
 	if r.Teachers == (accountant.Cost{}) {
-		return &check.Error{Name: "teachers' cost", Value: r.Teachers,
-			Rule: "stated: more than (0, 0), or with epsilon = +Inf where they promise nothing"}
+		return check.Want("teachers' cost", r.Teachers,
+			"stated: more than (0, 0), or with epsilon = +Inf where they promise nothing")
 	}
 	if r.Randomness != ensemble.FreshTeachers && r.Randomness != ensemble.FrozenTeachers {
-		return &check.Error{Name: "teachers", Value: "not stated", Rule: `"fresh" or "frozen"`}
+		return check.Want("teachers", "not stated", `"fresh" or "frozen"`)
 	}
 	return cmp.Or(check.TeacherEpsilon(r.Teachers.Epsilon),
 		check.Delta("teacher delta", r.Teachers.Delta))
 }
+
+// Questions returns how many questions the plan is for; as many as labels where each has one.
+func (r *Request) Questions() int {
+	r = handle.Made(r)
+	return r.Queries / max(1, r.Several.PerQuestion(r.Affected))
+}
+
+// Labels returns how many labels are drawn: Queries, or all of all questions.
+func (r *Request) Labels() int { return r.Questions() * max(1, handle.Made(r).Several.Labels) }
 
 func (r *Request) promise() bool { return !math.IsInf(r.Teachers.Epsilon, 1) }
 
@@ -249,7 +289,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	if len(p.Choices) == 0 {
 		return nil, &InfeasibleError{r.Budget, r.Queries, p.Refused}
 	}
-	p.rank()
+	p.rank(r.For, r.Losses.Costs != nil)
 	p.Useless = r.Votes.useless(p.Choices[0].Agreement.Expected) &&
 		!slices.ContainsFunc(p.Refused, func(f Refusal) bool {
 			var useless *UselessError
@@ -294,15 +334,25 @@ func (e *InfeasibleError) Error() string {
 	return s
 }
 
-// alike is the unit to which expected agreements are rounded for comparison. Of equal ones the
-// mechanism that comes first in kinds is preferred.
+// alike is the unit to which expected agreements, and the roots of what one label is worth, are rounded
+// for comparison. Of equal ones the mechanism that comes first in kinds is preferred.
 const alike = 1e-6
 
-// rank sorts the choices by expected agreement, and keeps the better of two of one name.
-func (p *Plan) rank() {
-	slices.SortStableFunc(p.Choices, func(x, y Choice) int {
-		return cmp.Compare(math.Round(y.Agreement.Expected/alike), math.Round(x.Agreement.Expected/alike))
-	})
+// rank sorts the choices by what they are for, and keeps the better of two of one name. Of labels of two
+// classes that never tie both orders are the same: the root of the worth of one is 2a-1. With costs the value
+// decides.
+func (p *Plan) rank(purpose Purpose, costs bool) {
+	value := func(c Choice) float64 { return math.Round(math.Sqrt(c.Worth.Each()) / alike) }
+	if purpose == ForLabels {
+		value = func(c Choice) float64 { return math.Round(c.Agreement.Expected / alike) }
+	}
+	if costs {
+		value = func(c Choice) float64 {
+			_, v := c.byClass()
+			return math.Round(v / alike)
+		}
+	}
+	slices.SortStableFunc(p.Choices, func(x, y Choice) int { return cmp.Compare(value(y), value(x)) })
 	var names []string
 	p.Choices = slices.DeleteFunc(p.Choices, func(c Choice) bool {
 		seen := slices.Contains(names, c.Name)
@@ -365,7 +415,23 @@ func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice,
 	if c.Bounds, err = c.answers.Bounds(); err != nil {
 		return Choice{}, err
 	}
-	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
+	return r.judged(ctx, c)
+}
+
+// judged returns the choice with what is expected of its labels.
+func (r *Request) judged(ctx context.Context, c Choice) (Choice, error) {
+	var err error
+	if c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism); err != nil {
+		return Choice{}, err
+	}
+	if r.Losses.Stated() { // a worth is of classes that are alike
+		return c, nil
+	}
+	if c.NoNoise { // whatever table stands for the majority
+		c.Worth = Worth{Labels: float64(r.Queries), Of: r.Queries}
+		return c, nil
+	}
+	c.Worth, err = r.Votes.Worth(ctx, c.Mechanism, c.Agreement, r.Labels())
 	return c, err
 }
 
@@ -396,8 +462,7 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	if c, err = r.larger(ctx, k, c); err != nil {
 		return Choice{}, err
 	}
-	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
-	return c, err
+	return r.judged(ctx, c)
 }
 
 // built makes the mechanism of a kind at x, with its own cost.

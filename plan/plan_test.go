@@ -16,9 +16,9 @@ import (
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/composetest"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/testing/composetest"
 	"github.com/darrm/darrm/plurality/answers"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 )
@@ -110,6 +110,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers,
 				ensemble.FrozenTeachers}).Draw(rt, "randomness")
 		}
+		r.For = rapid.SampledFrom([]Purpose{"", ForStudent, ForLabels}).Draw(rt, "purpose")
 		p := mustPlan(t, r)
 		all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 		for i, c := range p.Choices {
@@ -117,7 +118,11 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 				c.Mechanism.Problem().Affected != r.Affected {
 				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Mechanism.Problem().Affected)
 			}
-			if i > 0 && c.Agreement.Expected > p.Choices[i-1].Agreement.Expected+alike {
+			value := func(c Choice) float64 { return math.Sqrt(c.Worth.Each()) }
+			if r.For == ForLabels {
+				value = func(c Choice) float64 { return c.Agreement.Expected }
+			}
+			if i > 0 && value(c) > value(p.Choices[i-1])+alike {
 				rt.Fatalf("%s is after %s", c.Name, p.Choices[i-1].Name)
 			}
 			if c.Frozen {

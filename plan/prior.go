@@ -2,9 +2,14 @@ package plan
 
 import (
 	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/plurality"
 )
@@ -62,6 +67,53 @@ func Uneven(k, classes int, concentration float64) (*Law, error) {
 	l.concentration = concentration
 	return l, l.fill(plurality.Objective{Concentration: concentration},
 		polyaUrn(classes, concentration))
+}
+
+// Counted returns the law of public votes, as often as each histogram occurs among them: every query has
+// K votes, or fewer where some are missing. Which class has how many votes does not matter. It is a prior
+// and not [NewSample]: what follows from it is as public as the counts. The error names the count that
+// breaks its rule.
+func Counted(k, classes int, counts []plurality.HistogramCount) (*Law, error) {
+	l, err := newLaw(k, classes)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range counts {
+		if check.Votes(c.Votes, 0, k, classes, true) != nil || !(c.Count >= 0) || math.IsInf(c.Count, 1) {
+			return nil, check.Wantf(fmt.Sprintf("prior count %d", i), c,
+				"at most K = %d votes over %d classes, a finite number of times", k, classes)
+		}
+		if c.Count > 0 {
+			l.add(slices.Clone(c.Votes), c.Count)
+		}
+	}
+	if l.total == 0 {
+		return nil, check.Want("prior counts", "none", "at least one query")
+	}
+	return l, nil
+}
+
+// CountedOnes is Counted of two classes, from how often each number of votes for the second class occurs,
+// 0 to K: gamma.Objective.Counts.
+func CountedOnes(counts []float64) (*Law, error) {
+	k := len(counts) - 1
+	out := make([]plurality.HistogramCount, 0, len(counts))
+	for ones, n := range counts {
+		out = append(out, plurality.HistogramCount{Votes: []int{k - ones, ones}, Count: n})
+	}
+	return Counted(k, 2, out)
+}
+
+// Histograms yields the law's histograms, ascending, each with its share of the queries.
+func (l *Law) Histograms() iter.Seq2[[]int, float64] {
+	l = handle.Made(l)
+	return func(yield func([]int, float64) bool) {
+		for _, c := range l.cells {
+			if !yield(slices.Clone(c.counts), c.weight/l.total) {
+				return
+			}
+		}
+	}
 }
 
 // voter returns the class that a teacher votes for, from a uniform u in [0,1) and the n votes

@@ -19,26 +19,31 @@ type ReportOptions struct {
 
 // Report is a plan as JSON, with remarks on its figures. docs/plan.md describes the fields.
 type Report struct {
-	Queries       int              `json:"queries"`
-	K             int              `json:"k"`
-	Classes       int              `json:"classes"`
-	Affected      int              `json:"affected"`
-	Neighbours    string           `json:"neighbours"`
-	Budget        accountant.Cost  `json:"budget"`
-	Teachers      string           `json:"teachers"` // "fresh", "frozen" or "promise nothing"
-	PerTeacher    *accountant.Cost `json:"per_teacher"`
-	Training      *accountant.Cost `json:"training"`
-	NoNoiseNeeded bool             `json:"no_noise_needed"`
-	Useless       bool             `json:"useless"`
-	AgreementFrom string           `json:"agreement_from"` // "prior" or "votes"
-	PriorMean     float64          `json:"prior_mean,omitempty"`
-	Concentration float64          `json:"prior_concentration,omitempty"`
-	Always        *ReportedAlways  `json:"always,omitempty"` // by votes only: not private
-	Choices       []ReportedChoice `json:"choices"`          // the best first
-	Refused       []ReportedReason `json:"refused"`
-	Advice        *ReportedAdvice  `json:"advice"`
-	Notes         []string         `json:"notes"`    // null where there are none
-	Warnings      []string         `json:"warnings"` // the same
+	Queries int `json:"queries"` // of several labels, the answers that are charged
+	// Questions and Several are of questions with several labels.
+	Questions     int               `json:"questions,omitempty"`
+	Several       *ensemble.Several `json:"several,omitempty"`
+	K             int               `json:"k"`
+	Classes       int               `json:"classes"`
+	Affected      int               `json:"affected"`
+	Neighbours    string            `json:"neighbours"`
+	Budget        accountant.Cost   `json:"budget"`
+	Teachers      string            `json:"teachers"` // "fresh", "frozen" or "promise nothing"
+	PerTeacher    *accountant.Cost  `json:"per_teacher"`
+	Training      *accountant.Cost  `json:"training"`
+	NoNoiseNeeded bool              `json:"no_noise_needed"`
+	Useless       bool              `json:"useless"`
+	For           Purpose           `json:"for"`
+	AgreementFrom string            `json:"agreement_from"` // "prior" or "votes"
+	PriorMean     float64           `json:"prior_mean,omitempty"`
+	Concentration float64           `json:"prior_concentration,omitempty"`
+	Always        *ReportedAlways   `json:"always,omitempty"` // by votes only: not private
+	Numbers       []ReportedNumber  `json:"compared_queries,omitempty"`
+	Choices       []ReportedChoice  `json:"choices"` // the best first
+	Refused       []ReportedReason  `json:"refused"`
+	Advice        *ReportedAdvice   `json:"advice"`
+	Notes         []string          `json:"notes"`    // null where there are none
+	Warnings      []string          `json:"warnings"` // the same
 }
 
 // ReportedChoice is a Choice of a Report.
@@ -54,7 +59,11 @@ type ReportedChoice struct {
 	Agreement     float64         `json:"agreement"`
 	StandardError float64         `json:"agreement_standard_error"`
 	Abstained     float64         `json:"abstained"`
+	Worth         float64         `json:"worth"`
+	WorthLimit    float64         `json:"worth_limit,omitempty"`
 	Bounds        []ReportedBound `json:"bounds"`
+	// ByClass is there for a table of classes that are told apart.
+	ByClass *ReportedClasses `json:"by_class,omitempty"`
 	// UpperBound is Choice.Bound, left out where it is not known.
 	UpperBound float64 `json:"upper_bound,omitempty"`
 	// Prepare and PrepareArgs are the front end's command to run before, where there is one.
@@ -64,6 +73,27 @@ type ReportedChoice struct {
 	// arguments. The front end fills them in.
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+}
+
+// ReportedNumber is the first choice of a plan for another number of labels.
+type ReportedNumber struct {
+	Queries   int      `json:"queries"`
+	Mechanism string   `json:"mechanism,omitempty"`
+	Agreement *float64 `json:"agreement"` // null where nothing keeps the budget
+	Worth     *float64 `json:"worth"`     // the same
+}
+
+// ReportNumbers returns plans for several numbers of labels as JSON has them.
+func ReportNumbers(all []Numbered) (out []ReportedNumber) {
+	for _, n := range all {
+		x := ReportedNumber{Queries: n.Queries}
+		if n.Plan != nil {
+			best := n.Plan.Choices[0]
+			x.Mechanism, x.Agreement, x.Worth = best.Name, &best.Agreement.Expected, &best.Worth.Labels
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // ReportedAlways is always one class as the answer.
@@ -93,6 +123,7 @@ type ReportedAdvice struct {
 	Agreement float64 `json:"agreement"`
 	Epsilon   float64 `json:"least_budget_epsilon"`
 	Queries   int     `json:"most_queries"`
+	Worth     float64 `json:"worth,omitempty"` // of so many queries
 }
 
 // NewReport returns the report of the plan that New returned for r.
@@ -104,8 +135,12 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected,
 		Neighbours: r.Neighbours.String(), Budget: r.Budget,
 		Teachers: "promise nothing", NoNoiseNeeded: p.Fits, Useless: p.Useless,
+		For:           r.purpose(),
 		AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
 		Refused: []ReportedReason{}, Notes: o.notes(&r, p), Warnings: o.warnings(&r, p),
+	}
+	if r.Several.Labels > 0 {
+		out.Questions, out.Several = r.Questions(), &r.Several
 	}
 	if r.promise() {
 		out.Teachers, out.PerTeacher = string(r.Randomness), &r.Teachers
@@ -118,13 +153,15 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 	}
 	out.Always = o.always(&r)
 	for _, c := range p.Choices {
-		out.Choices = append(out.Choices, c.report())
+		x := c.report()
+		x.ByClass = o.byClass(c)
+		out.Choices = append(out.Choices, x)
 	}
 	for _, x := range p.Refused {
 		out.Refused = append(out.Refused, ReportedReason{x.Name, x.Err.Error()})
 	}
 	if x := p.Advice; x != nil {
-		out.Advice = &ReportedAdvice{r.Agreement, x.Epsilon, x.Queries}
+		out.Advice = &ReportedAdvice{r.Agreement, x.Epsilon, x.Queries, x.Worth.Labels}
 	}
 	return out
 }
@@ -135,11 +172,15 @@ func (o ReportOptions) always(r *Request) *ReportedAlways {
 	if !ok {
 		return nil
 	}
-	name := strconv.Itoa(class)
-	if class < len(o.Classes) {
-		name = o.Classes[class]
+	return &ReportedAlways{o.class(class), agreement}
+}
+
+// class returns the name of a class, its number where it has none.
+func (o ReportOptions) class(c int) string {
+	if c < len(o.Classes) {
+		return o.Classes[c]
 	}
-	return &ReportedAlways{name, agreement}
+	return strconv.Itoa(c)
 }
 
 func (c Choice) report() ReportedChoice {
@@ -153,6 +194,8 @@ func (c Choice) report() ReportedChoice {
 		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected,
 		StandardError: c.Agreement.StandardError,
 		Abstained:     c.Agreement.Abstained,
+		Worth:         c.Worth.Labels,
+		WorthLimit:    c.Worth.Limit,
 	}
 	for _, b := range c.Bounds.Bounds {
 		out.Bounds = append(out.Bounds, ReportedBound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon,

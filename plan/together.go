@@ -14,7 +14,8 @@ import (
 func (r *Request) manyAnswers() kind {
 	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
 		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
-	prior := answers.Prior{Objective: r.objective()}
+	prior := answers.Prior{Objective: r.objective(), Shares: r.Losses.Shares, Costs: r.Losses.Costs}
+	p.Named = r.Losses.Stated()
 	if r.Missing { // how many votes there are is private
 		prior.Present = answers.DefaultPresent
 	}
@@ -36,13 +37,18 @@ func (r *Request) manyAnswers() kind {
 				return Choice{}, err
 			}
 			bound := table.UpperBound
-			if r.Missing { // it is one for the votes that the prior leaves out, and the Law for all
+			// It is one for the votes that the prior leaves out, and the Law for all; and votes at hand are
+			// another law than the prior.
+			if r.Missing || r.Votes.FromVotes() || r.Losses.Costs != nil {
 				bound = 1
 			}
 			return Choice{Name: ensemble.TableOfAnswers, Mechanism: m, Answers: table,
 				Objective: prior.Objective, Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(ctx context.Context) (answerssolve.Needs, bool, error) {
+			if p.Named { // which is told of normal noise that treats the classes alike
+				return answerssolve.Needs{}, false, nil
+			}
 			if err := r.countAnswers(ctx, p, r.Work/advisedShare); err != nil {
 				return answerssolve.Needs{}, false, err
 			}
@@ -51,12 +57,41 @@ func (r *Request) manyAnswers() kind {
 	}
 }
 
+// labelNoise returns the kind of noise of which the labels alone are priced, all together. It is for
+// what is too large for a table for many answers, which knows more of the votes.
+func (r *Request) labelNoise() kind {
+	return kind{
+		name: ensemble.LabelNoise,
+		whole: func(ctx context.Context) (Choice, error) {
+			m, err := ensemble.NoiseOfAnswers(ctx, r.setting(), r.Budget, r.Queries)
+			if err != nil {
+				return Choice{}, err
+			}
+			return Choice{Name: m.Name(), Mechanism: m, answers: m.Answers(r.Queries, 0)}, nil
+		},
+		needs: func(context.Context) (answerssolve.Needs, bool, error) {
+			return answerssolve.Needs{}, false, nil
+		},
+	}
+}
+
+// tableOfAnswers returns nil where the plan makes a table for many answers.
+func (r *Request) tableOfAnswers(ctx context.Context) error {
+	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
+		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	return r.countAnswers(ctx, p, r.Work)
+}
+
 // advisedShare is the share of the work of one table up to which advice is worked out, which takes
 // a dozen prices.
-const advisedShare = 8
+const advisedShare = 40
 
-// perPair is the work of one answer to one pair of neighbours, in a price.
-const perPair = 100
+// perPair is the work of one answer to one pair of neighbours, in a price: 20 million of them take some ten
+// seconds of a core.
+const perPair = 20
 
 // countAnswers refuses a table for many answers that takes more work than is stated: a price goes
 // through all pairs of neighbours for each answer.
@@ -95,8 +130,7 @@ func (r *Request) madeForAll(ctx context.Context, k kind) (Choice, error) {
 	if !within(c.Total, r.Budget) {
 		return Choice{}, errOverBudget
 	}
-	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
-	return c, err
+	return r.judged(ctx, c)
 }
 
 // adviseAll adds to a what a kind that is made for the whole budget needs for the wanted agreement.

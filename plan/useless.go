@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -43,7 +44,7 @@ func (l *Law) useless(agreement float64) bool {
 func (l *Law) most(t int, label accountant.Cost) float64 {
 	mean := 0.0
 	for _, c := range l.cells {
-		v := c.counts[l.classes-1] // the largest: add sorts
+		v := slices.Max(c.counts)
 		n, lost, others := 0.0, 0.0, 0.0
 		for _, u := range c.counts {
 			if u == v {

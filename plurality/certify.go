@@ -17,10 +17,10 @@ const One = uint64(1) << 53
 
 // Certificate counts the checks that were made, all of them in integers.
 type Certificate struct {
-	Pairs int64 // ordered pairs of neighbouring histograms, up to the names of the classes
-	Rows  int64 // their columns: one inequality each, or one term each where δ > 0
+	Pairs int64 `json:"pairs"` // ordered pairs of neighbouring histograms, up to the names of the classes
+	Rows  int64 `json:"rows"`  // their columns: one inequality each, or one term each where δ > 0
 	// Spent is the largest Σ (p - E⁻p')₊ of a pair, rounded up: at most δ. It is 0 where δ is.
-	Spent float64
+	Spent float64 `json:"spent"`
 }
 
 // ViolationError is the error for masses that do not keep the promise. It names a place where they
@@ -133,21 +133,18 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 func (s *Space) CheckMasses(masses []uint64) error {
 	s = handle.Made(s)
 	if len(masses) != s.Variables() {
-		return &check.Error{Name: "number of masses", Value: len(masses),
-			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+		return check.Wantf("number of masses", len(masses), "%d, one for each variable", s.Variables())
 	}
 	for h := range s.Histograms() {
 		sum := uint64(0)
 		for i := s.start[h]; i < s.start[h+1]; i++ {
 			if masses[i] > One {
-				return &check.Error{Name: fmt.Sprintf("mass of %v", s.Histogram(h)), Value: masses[i],
-					Rule: "at most 2^53"}
+				return check.Want(fmt.Sprintf("mass of %v", s.Histogram(h)), masses[i], "at most 2^53")
 			}
 			sum += masses[i]
 		}
 		if sum != One {
-			return &check.Error{Name: fmt.Sprintf("sum of masses of %v", s.Histogram(h)), Value: sum,
-				Rule: "2^53"}
+			return check.Want(fmt.Sprintf("sum of masses of %v", s.Histogram(h)), sum, "2^53")
 		}
 	}
 	return nil

@@ -30,11 +30,11 @@ type file struct {
 	Kind   string `json:"kind"`
 	fileProblem
 	fileFigures
-	Masses  strictjson.List[fileMasses]    `json:"masses"`
-	Proof   strictjson.List[rowMultiplier] `json:"proof"`
-	Pairs   strictjson.List[filePair]      `json:"proof_pairs,omitempty"`
-	Solver  string                         `json:"solver"`
-	Version string                         `json:"version"`
+	Masses  strictjson.List[fileMasses]     `json:"masses"`
+	Proof   strictjson.List[RowMultiplier]  `json:"proof"`
+	Pairs   strictjson.List[PairMultiplier] `json:"proof_pairs,omitempty"`
+	Solver  string                          `json:"solver"`
+	Version string                          `json:"version"`
 }
 
 type fileProblem struct {
@@ -52,16 +52,10 @@ type fileProblem struct {
 
 // fileFigures are the figures that the table states about itself.
 type fileFigures struct {
-	Value       float64         `json:"value"`
-	UpperBound  float64         `json:"upper_bound"`
-	Gap         float64         `json:"gap"`
-	Certificate fileCertificate `json:"certificate"`
-}
-
-type fileCertificate struct {
-	Pairs int64   `json:"pairs"`
-	Rows  int64   `json:"rows"`
-	Spent float64 `json:"spent"`
+	Value       float64     `json:"value"`
+	UpperBound  float64     `json:"upper_bound"`
+	Gap         float64     `json:"gap"`
+	Certificate Certificate `json:"certificate"`
 }
 
 // fileMasses are a histogram's votes, descending, and the masses over 2⁵³ of its distinct
@@ -71,14 +65,13 @@ type fileMasses struct {
 	Groups []uint64 `json:"groups"`
 }
 
-// rowMultiplier is RowMultiplier as [I, J, value]: there may be many.
-type rowMultiplier RowMultiplier
-
-func (m rowMultiplier) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes [I, J, value]: there may be many.
+func (m RowMultiplier) MarshalJSON() ([]byte, error) {
 	return json.Marshal([3]any{m.I, m.J, m.Value})
 }
 
-func (m *rowMultiplier) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *RowMultiplier) UnmarshalJSON(b []byte) error {
 	var x []json.Number
 	if err := json.Unmarshal(b, &x); err != nil {
 		return err
@@ -94,11 +87,19 @@ func (m *rowMultiplier) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// filePair is PairMultiplier, each change as [votes, delta, classes].
-type filePair struct {
-	From    int       `json:"from"`
-	Changes [][3]int  `json:"changes"`
-	Values  []float64 `json:"values"`
+// MarshalJSON writes [votes, delta, classes].
+func (c Change) MarshalJSON() ([]byte, error) {
+	return json.Marshal([3]int{c.Votes, c.Delta, c.Classes})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Change) UnmarshalJSON(b []byte) error {
+	var x [3]int
+	if err := json.Unmarshal(b, &x); err != nil {
+		return err
+	}
+	*c = Change{x[0], x[1], x[2]}
+	return nil
 }
 
 // MarshalJSON returns the documented JSON form.
@@ -108,21 +109,12 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	}
 	f := file{
 		Format: FormatVersion, Kind: FormatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
-		Proof: []rowMultiplier{}, Solver: t.Solver, Version: t.Version,
+		Proof: append([]RowMultiplier{}, t.Proof.Rows...), Pairs: t.Proof.Pairs, Solver: t.Solver,
+		Version: t.Version,
 	}
 	for h := range t.system.Histograms() {
 		first, end := t.system.Range(h)
 		f.Masses = append(f.Masses, fileMasses{t.system.Histogram(h), t.masses[first:end]})
-	}
-	for _, m := range t.Proof.Rows {
-		f.Proof = append(f.Proof, rowMultiplier(m))
-	}
-	for _, m := range t.Proof.Pairs {
-		p := filePair{From: m.From, Values: m.Values}
-		for _, c := range m.Changes {
-			p.Changes = append(p.Changes, [3]int{c.Votes, c.Delta, c.Classes})
-		}
-		f.Pairs = append(f.Pairs, p)
 	}
 	return json.Marshal(f)
 }
@@ -153,19 +145,11 @@ func (t *Table) fileProblem() fileProblem {
 
 func (t *Table) figures() fileFigures {
 	return fileFigures{Value: t.Value, UpperBound: t.UpperBound, Gap: t.Gap,
-		Certificate: fileCertificate(t.certificate)}
+		Certificate: t.certificate}
 }
 
 // Encode writes the JSON form with a final newline.
-func (t *Table) Encode(w io.Writer) error {
-	t = handle.Made(t)
-	b, err := t.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
+func (t *Table) Encode(w io.Writer) error { return strictjson.Encode(w, handle.Made(t), "") }
 
 // FormatError is the error for bytes that are not a table.
 type FormatError = strictjson.FormatError
@@ -181,10 +165,7 @@ type MismatchError = check.MismatchError
 // where the masses do not keep their promise.
 func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 	c, err := ReadClaim(r)
-	if err != nil {
-		return nil, err
-	}
-	return c.Certify(ctx)
+	return strictjson.Certify(ctx, c, err)
 }
 
 // Recognises reports whether data begin as an object that says in its field "kind" that it is a
@@ -218,7 +199,8 @@ func parseClaim(data []byte) (*Claim, error) {
 			len(f.Masses), p.K, p.Classes, n)
 	}
 	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Concentration: f.Concentration,
-		Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}
+		Counts: f.PriorCounts}, Proof: Proof{f.Proof, f.Pairs}, Solver: f.Solver, Version: f.Version,
+		stated: f.fileFigures}
 	if f.Abstain != nil {
 		c.Objective.AbstainValue = *f.Abstain
 	}
@@ -236,16 +218,6 @@ func parseClaim(data []byte) (*Claim, error) {
 				m.Votes, len(m.Groups), c.System.Histogram(h), end-first)
 		}
 		c.Masses = append(c.Masses, m.Groups...)
-	}
-	for _, m := range f.Proof {
-		c.Proof.Rows = append(c.Proof.Rows, RowMultiplier(m))
-	}
-	for _, p := range f.Pairs {
-		m := PairMultiplier{From: p.From, Values: p.Values}
-		for _, x := range p.Changes {
-			m.Changes = append(m.Changes, Change{x[0], x[1], x[2]})
-		}
-		c.Proof.Pairs = append(c.Proof.Pairs, m)
 	}
 	return c, nil
 }

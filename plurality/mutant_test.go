@@ -3,7 +3,7 @@ package plurality
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -28,8 +28,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the gap is rounded down", File: "table.go", Old: "Gap: up(bound - value)",
 			New: "Gap: down(bound - value)", Killer: "TestValueAndGapAreRounded"},
 		{Name: "a multiplier need not be a list", File: "json.go",
-			Old:    "if err := json.Unmarshal(b, &x); err != nil {\nreturn err",
-			New:    "if err := json.Unmarshal(b, &x); err != nil {\nreturn nil",
+			Old:    "var x []json.Number\nif err := json.Unmarshal(b, &x); err != nil {\nreturn err",
+			New:    "var x []json.Number\nif err := json.Unmarshal(b, &x); err != nil {\nreturn nil",
 			Killer: "TestAlteredTablesAreRefused"},
 		{Name: "a variable may be a fraction", File: "json.go",
 			Old:    "json.Unmarshal([]byte(x[k]), to); err != nil",
@@ -39,8 +39,10 @@ func TestMutantsDie(t *testing.T) {
 			Old:    "if err := p.Validate(); err != nil {",
 			New:    "if err := p.Validate(); false && err != nil {",
 			Killer: "TestAlteredTablesAreRefused"},
-		{Name: "one teacher has no law", File: "law.go", Old: "c.Problem().K < 1",
-			New: "c.Problem().K <= 1", Killer: "TestLawIsOfTheMasses"},
+		{Name: "one teacher has no law", File: "table.go",
+			Old:    "Law(counts []int) ([]float64, error) { if c.Problem().K < 1",
+			New:    "Law(counts []int) ([]float64, error) { if c.Problem().K <= 1",
+			Killer: "TestLawIsOfTheMasses"},
 		{Name: "a change of more classes than there are", File: "neighbours.go",
 			Old: "c.Classes < 1 || c.Classes > left[k].classes",
 			New: "c.Classes < 1 && c.Classes > left[k].classes", Killer: "TestBetweenByTheDefinition"},

@@ -10,7 +10,8 @@ import (
 // Classes of them have the votes of variable I in the first and of J in the second.
 type Column struct{ I, J, Classes int }
 
-// Change is a gain or loss of the same number of votes by some classes with the same votes.
+// Change is a gain or loss of the same number of votes by some classes with the same votes. UnmarshalJSON
+// writes to it: no other goroutine may use it meanwhile.
 type Change struct{ Votes, Delta, Classes int }
 
 // Pair is an ordered pair of neighbouring histograms, up to the names of the classes:
@@ -142,6 +143,11 @@ func (w *walk) emit() bool {
 // each change belongs to. after is room for the runs of To.
 func (s *Space) complete(p *Pair, runs []run, touched []int, after *[]run) {
 	left := append((*after)[:0], runs...)
+	if s.named {
+		s.completeNamed(p, left, touched)
+		*after = left
+		return
+	}
 	for i, c := range p.Changes {
 		left[touched[i]].classes -= c.Classes
 	}

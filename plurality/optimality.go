@@ -25,9 +25,9 @@ type RowMultiplier struct {
 // PairMultiplier is an ordered pair of neighbouring histograms and the multipliers of its
 // columns, in the order of Pair.Columns.
 type PairMultiplier struct {
-	From    int // histogram
-	Changes []Change
-	Values  []float64
+	From    int       `json:"from"` // histogram
+	Changes []Change  `json:"changes"`
+	Values  []float64 `json:"values"`
 }
 
 // UpperBound returns a number that no private mechanism's value can exceed. With
@@ -98,30 +98,40 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 func (s *Space) Ceiling(w Weights, abstainValue float64, gain, loss []float64, terms []int32,
 	extra float64) float64 {
 	s = handle.Made(s)
+	// No mechanism is better than one that is always right.
+	return min(1, s.CeilingOf(func(h, i int) float64 { return s.worth(w.High, abstainValue, h, i) }, gain, loss, terms, extra))
+}
+
+// CeilingOf is Ceiling, without its limit of 1, for what a variable i of histogram h is worth, rounded up, in the
+// place of w·m·[plurality class] + abstainValue·w·[abstaining].
+func (s *Space) CeilingOf(worth func(h, i int) float64, gain, loss []float64, terms []int32, extra float64) float64 {
+	s = handle.Made(s)
+	if worth == nil {
+		return math.Inf(1)
+	}
 	total := outward(big.ToPositiveInf)
 	for h := range s.Histograms() {
 		first, end := s.Range(h)
 		best := math.Inf(-1)
 		for i := first; i < end; i++ {
-			r := up(s.worth(w.High, abstainValue, h, i) + rounded(gain[i], terms[i]))
+			r := up(worth(h, i) + rounded(gain[i], terms[i]))
 			r = up(r - down(loss[i]*(1-float64(float64(terms[i]+2)*0x1p-53))))
 			best = max(best, up(r/float64(s.classesOf[i])))
 		}
 		if !(best < math.MaxFloat64) { // NaN too, after multipliers whose sums overflow
-			return 1
+			return math.Inf(1)
 		}
 		total.Add(total, big.NewFloat(best))
 	}
 	if !(extra < math.MaxFloat64) {
-		return 1
+		return math.Inf(1)
 	}
 	total.Add(total, big.NewFloat(extra))
 	bound, accuracy := total.Float64()
 	if accuracy == big.Below {
 		bound = up(bound)
 	}
-	// No mechanism is better than one that is always right.
-	return min(bound, 1)
+	return bound
 }
 
 // outward returns 0 for sums that are rounded one way only.
@@ -175,4 +185,82 @@ func (s *Space) Value(w Weights, abstainValue float64, masses []uint64) float64 
 		v = down(v)
 	}
 	return v
+}
+
+// Margin summarises the histograms whose first class leads by Lead to Most votes, under a table's
+// objective, as float64.
+type Margin struct {
+	Lead, Most int
+	Share      float64 // how often they occur
+	// Right and Abstained are the probabilities of a plurality class, and of no class, given
+	// that lead.
+	Right, Abstained float64
+	Baselines        []float64 // Right of Table.Baselines, in their order
+}
+
+// Margins returns the leads that occur, ascending. A lead of 0 is a tie, of which any class
+// with the most votes is right. Neighbouring leads but ties are taken together as long as they
+// occur with probability least at most; 0 keeps them apart.
+func (t *Table) Margins(least float64) []Margin {
+	if t == nil || t.Problem().K < 1 {
+		return nil
+	}
+	s := t.system
+	others := s.baselines()
+	byLead := make([]Margin, s.k+1)
+	for h, weight := range t.weights.Low {
+		first, end := s.Range(h)
+		lead := s.lead(h)
+		m := &byLead[lead]
+		if m.Baselines == nil {
+			*m = Margin{Lead: lead, Most: lead, Baselines: make([]float64, len(others))}
+		}
+		m.Share += weight
+		m.Right += float64(weight * float64(t.masses[first]) / float64(One))
+		if s.abstain {
+			m.Abstained += float64(weight * float64(t.masses[end-1]) / float64(One))
+		}
+		for b, p := range others {
+			m.Baselines[b] += float64(weight * p.probabilities[first] * float64(s.classesOf[first]))
+		}
+	}
+	var out []Margin
+	for _, m := range byLead {
+		if last := len(out) - 1; m.Share == 0 {
+			continue
+		} else if last >= 0 && out[last].Lead > 0 && out[last].Share+m.Share <= least {
+			out[last].add(m)
+		} else {
+			out = append(out, m)
+		}
+	}
+	for i := range out {
+		m := &out[i]
+		m.Right /= m.Share
+		m.Abstained /= m.Share
+		for b := range m.Baselines {
+			m.Baselines[b] /= m.Share
+		}
+	}
+	return out
+}
+
+// add adds the leads of n, which are the next, before any division.
+func (m *Margin) add(n Margin) {
+	m.Most = n.Most
+	m.Share += n.Share
+	m.Right += n.Right
+	m.Abstained += n.Abstained
+	for b, x := range n.Baselines {
+		m.Baselines[b] += x
+	}
+}
+
+// lead returns by how many votes the first class of histogram h leads; 0 for a tie.
+func (s *Space) lead(h int) int {
+	first, _ := s.Range(h)
+	if s.classesOf[first] > 1 {
+		return 0
+	}
+	return s.Votes(first) - s.Votes(first+1) // there are two classes at least
 }

@@ -39,7 +39,7 @@ const DefaultConcentration = 1
 
 // DefaultObjective returns the objective that is presumed where none is stated: uneven shares, for
 // which the optimum was nearly always better than permute-and-flip on real votes
-// (docs/many-classes.md), and for two classes teachers who are right with probability ¾, as for the
+// (docs/many-answers.md), and for two classes teachers who are right with probability ¾, as for the
 // private majority.
 func DefaultObjective(classes int) Objective {
 	if classes == 2 {
@@ -82,10 +82,9 @@ func (o Objective) Validate(p Problem) error {
 		}
 	}
 	if given != 1 {
-		return &check.Error{Name: "prior",
-			Value: fmt.Sprintf("accuracy %v, concentration %v and %d counts", o.Accuracy, o.Concentration,
-				len(o.Counts)),
-			Rule: "one of accuracy, concentration and counts"}
+		return check.Want("prior",
+			fmt.Sprintf("accuracy %v, concentration %v and %d counts", o.Accuracy, o.Concentration, len(o.Counts)),
+			"one of accuracy, concentration and counts")
 	}
 	if o.Accuracy != 0 {
 		if err := CheckAccuracy(o.Accuracy, p.Classes); err != nil {
@@ -101,8 +100,7 @@ func (o Objective) Validate(p Problem) error {
 		return err
 	}
 	if !p.Abstain && o.AbstainValue != 0 {
-		return &check.Error{Name: "value of abstaining", Value: o.AbstainValue,
-			Rule: "0 where abstaining is no answer"}
+		return check.Want("value of abstaining", o.AbstainValue, "0 where abstaining is no answer")
 	}
 	return nil
 }

@@ -151,3 +151,14 @@ func TestObjectivesDiffer(t *testing.T) {
 		t.Error("nothing is taken for something")
 	}
 }
+
+// What an abstention is worth is between 0 and 1 where it is an answer.
+func TestAbstainValueIsAShare(t *testing.T) {
+	p := Problem{K: 5, Classes: 3, Epsilon: 1, Affected: 1, Abstain: true}
+	for value, ok := range map[float64]bool{0: true, 0.5: true, 1: true, 1.1: false, -0.1: false,
+		math.Inf(1): false, math.NaN(): false} {
+		if err := (Objective{Accuracy: 0.6, AbstainValue: value}).Validate(p); (err == nil) != ok {
+			t.Errorf("%v: %v", value, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package plurality
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 
@@ -29,16 +30,12 @@ type Problem struct {
 // Validate returns a *constraints.ParameterError naming the first field that breaks its rule, or
 // nil. Where only the size does, that is wrapped in a *SizeError.
 func (p Problem) Validate() error {
-	for _, err := range []error{
-		check.Teachers(p.K),
+	if err := cmp.Or(check.Teachers(p.K),
 		check.Classes(p.Classes),
 		check.LabelEpsilon(p.Epsilon),
 		check.Delta("delta", p.Delta),
-		check.Affected(p.Affected, p.K),
-	} {
-		if err != nil {
-			return err
-		}
+		check.Affected(p.Affected, p.K)); err != nil {
+		return err
 	}
 	if n := Histograms(p.K, p.Classes); n > MaxHistograms {
 		return &SizeError{check.Error{Name: "teachers and classes",

@@ -45,8 +45,8 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	margin := 4.0
 	for round := 0; ; round++ {
 		if !(s.mixing(0, margin) <= 1) { // not even the uniform distribution survives rounding
-			return nil, &check.Error{Name: "label epsilon", Value: s.problem.Epsilon,
-				Rule: "so large that e^ε - 1 is far above 2^-53: masses are multiples of that"}
+			return nil, check.Want("label epsilon", s.problem.Epsilon,
+				"so large that e^ε - 1 is far above 2^-53: masses are multiples of that")
 		}
 		c, err := Certify(ctx, s, s.masses(q, min(1, s.mixing(eta+margin*0x1p-52, margin))))
 		var violation *ViolationError
@@ -72,8 +72,8 @@ func (s *System) mixing(eta, margin float64) float64 {
 // normalise clips p at 0 and makes each histogram sum to 1.
 func (s *System) normalise(p []float64) ([]float64, error) {
 	if len(p) != s.Variables() {
-		return nil, &check.Error{Name: "number of probabilities", Value: len(p),
-			Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+		return nil, check.Wantf("number of probabilities", len(p), "%d, one for each variable",
+			s.Variables())
 	}
 	q := slices.Clone(p)
 	for h := range s.Histograms() {
@@ -84,8 +84,8 @@ func (s *System) normalise(p []float64) ([]float64, error) {
 			sum += q[i] * float64(s.classesOf[i])
 		}
 		if !(sum > 0) || math.IsInf(sum, 1) {
-			return nil, &check.Error{Name: fmt.Sprintf("sum of probabilities of %v", s.Histogram(h)),
-				Value: sum, Rule: "finite and > 0"}
+			return nil, check.Want(fmt.Sprintf("sum of probabilities of %v", s.Histogram(h)), sum,
+				"finite and > 0")
 		}
 		for i := first; i < end; i++ {
 			q[i] /= sum

@@ -19,6 +19,7 @@ type Space struct {
 	k, classes int
 	abstain    bool
 	missing    bool
+	named      bool    // see NewNamedSpace
 	offset     []int32 // the first histogram of n votes
 	parts      int     // min(C, K): classes that may have votes
 	count      []int32 // see partitions
@@ -167,7 +168,8 @@ func (s *Space) ClassesOf(i int) int {
 	return int(s.classesOf[i])
 }
 
-// Histogram returns the C counts of histogram h, descending.
+// Histogram returns the C counts of histogram h, descending, or in the order of the classes where the Space
+// is named.
 func (s *Space) Histogram(h int) []int {
 	s = handle.Made(s)
 	if s.start == nil {
@@ -184,7 +186,8 @@ func (s *Space) Histogram(h int) []int {
 	return out
 }
 
-// Index returns the number of the histogram with these counts, in any order. It fails unless they
+// Index returns the number of the histogram with these counts, in any order; in the order of the classes
+// where the Space is named. It fails unless they
 // are K votes for C classes, or at most K where votes may be missing.
 func (s *Space) Index(counts []int) (int, error) {
 	s = handle.Made(s)
@@ -206,6 +209,9 @@ func (s *Space) Index(counts []int) (int, error) {
 		return 0, fmt.Errorf("the counts sum to %d votes, want at most K = %d", sum, s.k)
 	case !s.missing && sum != s.k:
 		return 0, fmt.Errorf("the counts sum to %d votes, want K = %d", sum, s.k)
+	}
+	if s.named {
+		return s.indexNamed(counts), nil
 	}
 	sorted := slices.Clone(counts)
 	slices.Sort(sorted)

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -136,20 +140,119 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 // *MismatchError.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	c = handle.Made(c)
-	t, err := c.Certify(ctx)
+	return strictjson.Verify(ctx, c, func(s *check.Stated, t *Table) {
+		stated, found := c.stated, t.figures()
+		s.Lower("value", stated.Value, found.Value)
+		s.Upper("upper_bound", stated.UpperBound, found.UpperBound)
+		s.Upper("gap", stated.Gap, found.Gap)
+		s.Upper("certificate.spent", stated.Certificate.Spent, found.Certificate.Spent)
+		s.Exact("certificate.pairs", stated.Certificate.Pairs, found.Certificate.Pairs)
+		s.Exact("certificate.rows", stated.Certificate.Rows, found.Certificate.Rows)
+	})
+}
+
+var (
+	errUncertified = errors.New("the mechanism was not certified")
+	errNoSystem    = errors.New("system must be given: use NewSystem")
+)
+
+// Law returns the probability of each class when these are the votes, then that of
+// abstaining where it is an answer, to the nearest float64. It is not private.
+func (c *Certified) Law(counts []int) ([]float64, error) {
+	if c.Problem().K < 1 {
+		return nil, errUncertified
+	}
+	return c.system.Law(c.masses, counts)
+}
+
+// Law is Certified.Law for the masses of s's variables.
+func (s *Space) Law(masses []uint64, counts []int) ([]float64, error) {
+	s = handle.Made(s)
+	h, err := s.Index(counts)
 	if err != nil {
 		return nil, err
 	}
-	var s check.Stated
-	stated, found := c.stated, t.figures()
-	s.Lower("value", stated.Value, found.Value)
-	s.Upper("upper_bound", stated.UpperBound, found.UpperBound)
-	s.Upper("gap", stated.Gap, found.Gap)
-	s.Upper("certificate.spent", stated.Certificate.Spent, found.Certificate.Spent)
-	s.Exact("certificate.pairs", stated.Certificate.Pairs, found.Certificate.Pairs)
-	s.Exact("certificate.rows", stated.Certificate.Rows, found.Certificate.Rows)
-	if err := s.Err(); err != nil {
-		return nil, err
+	if s.named {
+		law := make([]float64, s.classes)
+		for c := range law {
+			law[c] = float64(masses[h*s.classes+c]) / float64(One)
+		}
+		return law, nil
 	}
-	return t, nil
+	each := map[int]float64{}
+	for i := s.start[h]; i < s.start[h+1]; i++ {
+		each[int(s.votes[i])] = float64(masses[i]) / float64(One) / float64(s.classesOf[i])
+	}
+	law := make([]float64, 0, s.classes+1)
+	for _, v := range counts {
+		law = append(law, each[v])
+	}
+	if s.abstain {
+		law = append(law, each[Abstained])
+	}
+	return law, nil
+}
+
+// PermuteAndFlip returns the probabilities of permute-and-flip at rate ε/(2t), one for each
+// variable, as float64: the law of noise.PermuteAndFlip. With ρ_c = e^{-(v_max-v_c)ε/2t},
+//
+//	Pr[c] = ρ_c·∫₀¹ Π_{d≠c} (1-ρ_d·x) dx
+//
+// which Gauss's quadrature gives exactly, since the integrand is a polynomial. It never
+// abstains. Source: McKenna and Sheldon, Permute-and-Flip: A New Mechanism for
+// Differentially Private Selection (2020).
+func (s *System) PermuteAndFlip() []float64 {
+	if s == nil || s.Space == nil {
+		return nil
+	}
+	nodes := make([]float64, (s.classes+1)/2) // exact to degree 2n-1 ≥ C-1
+	weights := make([]float64, len(nodes))
+	quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
+	return s.scored(func(v, rho []float64, classes []int16) {
+		for i := range v {
+			v[i] = 0
+		}
+		for n, x := range nodes {
+			all := weights[n]
+			for i, r := range rho {
+				all *= noise.Power(1-float64(r*x), int(classes[i]))
+			}
+			for i, r := range rho {
+				v[i] += r * all / (1 - float64(r*x))
+			}
+		}
+	})
+}
+
+// exponential returns the probabilities of the exponential mechanism at rate ε/(2t),
+// Pr[c] ∝ e^{v_c·ε/2t}, as PermuteAndFlip does.
+func (s *System) exponential() []float64 {
+	return s.scored(func(v, rho []float64, classes []int16) {
+		sum := 0.0
+		for i, r := range rho {
+			sum += float64(r * float64(classes[i]))
+		}
+		for i, r := range rho {
+			v[i] = r / sum
+		}
+	})
+}
+
+// scored fills the probabilities of each histogram by law, from ρ of its runs.
+func (s *System) scored(law func(v, rho []float64, classes []int16)) []float64 {
+	rate := s.problem.Epsilon / (2 * float64(s.problem.Affected))
+	p := make([]float64, s.Variables())
+	rho := make([]float64, 0, s.classes)
+	for h := range s.Histograms() {
+		first, end := s.Range(h)
+		if s.abstain {
+			end--
+		}
+		rho = rho[:0]
+		for i := first; i < end; i++ {
+			rho = append(rho, math.Exp(-rate*float64(s.votes[first]-s.votes[i])))
+		}
+		law(p[first:end], rho, s.classesOf[first:end])
+	}
+	return p
 }

@@ -129,8 +129,7 @@ func countWeights(s *Space, counts []HistogramCount) (Weights, error) {
 	total := new(big.Rat)
 	for i, c := range counts {
 		if !(c.Count >= 0) || math.IsInf(c.Count, 1) {
-			return w, &check.Error{Name: fmt.Sprintf("prior count %d", i), Value: c.Count,
-				Rule: "finite and ≥ 0"}
+			return w, check.Want(fmt.Sprintf("prior count %d", i), c.Count, "finite and ≥ 0")
 		}
 		h, err := s.Index(c.Votes)
 		if err != nil {
@@ -145,7 +144,7 @@ func countWeights(s *Space, counts []HistogramCount) (Weights, error) {
 		}
 	}
 	if total.Sign() == 0 {
-		return w, &check.Error{Name: "sum of prior counts", Value: 0, Rule: "> 0"}
+		return w, check.Want("sum of prior counts", 0, "> 0")
 	}
 	w = Weights{make([]float64, len(each)), make([]float64, len(each))}
 	for h, x := range each {

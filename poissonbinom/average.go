@@ -12,8 +12,8 @@ import "fmt"
 //
 // The result, of length len(psi)-1, is stored in dst and returned as
 // dst[:len(psi)-1]. dst may be psi itself (in place) or share no memory with
-// it. A nil dst is allocated. Average panics if psi is empty or a non-nil dst is
-// shorter than the result.
+// it. A nil dst is allocated. Average panics if a non-nil dst is shorter than the
+// result. Of an empty psi the result is empty.
 //
 // The extreme operators need no arithmetic: T_0 drops the last element,
 // psi[:len(psi)-1], and T_1 the first, psi[1:].
@@ -24,7 +24,7 @@ import "fmt"
 // multiplications and an addition.
 func Average(dst, psi []float64, q, p float64) []float64 {
 	if len(psi) == 0 {
-		panic("poissonbinom: average of an empty vector")
+		return dst[:0]
 	}
 	n := len(psi) - 1
 	if dst == nil {

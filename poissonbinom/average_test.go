@@ -40,7 +40,9 @@ func TestAverage(t *testing.T) {
 		same("T_1", Average(nil, psi, 0, 1), psi[1:])
 		same("in place", Average(psi, psi, 1-p, p), want)
 	}
-	mustPanic(t, "empty psi", func() { Average(nil, nil, 1, 0) })
+	if got := Average(nil, nil, 1, 0); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
 	mustPanic(t, "short dst", func() { Average(make([]float64, 1), make([]float64, 3), 1, 0) })
 	v := make([]float64, 100)
 	if allocs := testing.AllocsPerRun(100, func() { Average(v, v, 0.5, 0.5) }); allocs != 0 {

@@ -2,7 +2,7 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses ManyVotes
-  ManyBound Bound Votes Game Dominate Price Kernel.
+  ManyBound Bound Votes Game Dominate Price Mixture Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -81,3 +81,5 @@ Check "Price.curve_ok".
 Print Assumptions Price.curve_ok.
 Check "Price.price_ok".
 Print Assumptions Price.price_ok.
+Check "Mixture.mixture_dominated".
+Print Assumptions Mixture.mixture_dominated.

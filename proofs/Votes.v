@@ -1,7 +1,7 @@
 (** Every mechanism on votes of two classes: with the teachers in a random order it is a function of
     the number of votes, as private and as often wrong. So a table of shape *any* that is best among
     those functions is best among all mechanisms.
-    Code: gamma.Any; docs/objective.md, "Among what". *)
+    Code: gamma.Any; docs/plan.md, "Among what". *)
 From Coq Require Import Reals Lra ZArith.
 From mathcomp Require Import all_ssreflect fingroup perm.
 From darrm Require Import Definitions Sums Corners Optimal TwoClasses Bound.

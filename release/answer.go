@@ -20,7 +20,7 @@ var errSimulated = errors.New("answers drawn from a seed are no release")
 // Several goroutines may call it at once.
 func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins randsrc.Coins,
 	b *votes.Batch) ([]int, error) {
-	if r.paid != nil && !coins.Private() {
+	if r.paid != nil && !r.free && !coins.Private() {
 		return nil, errSimulated
 	}
 	coins = coins.Own()

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
@@ -71,6 +72,9 @@ type castBatch struct {
 // cast checks and counts all rows before anything is charged.
 func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 	rows, err := b.queries()
+	if err == nil && o.options.Plan.several != (ensemble.Several{}) {
+		err = errors.New("a batch is of classes, and the queries here are questions with several labels")
+	}
 	if err != nil {
 		return c, &InputError{err}
 	}

@@ -327,7 +327,7 @@ func TestSimulatedLedger(t *testing.T) {
 	}
 	s, err := Labels{Votes: []string{file}, Read: votes.Options{K: len(w.votes),
 		Header: votes.HeaderNo, Classes: []string{"0", "1", "2"}},
-		Plan:   func(context.Context, int, int) (Plan, error) { return w.plan, nil },
+		Plan:   w.plan,
 		Charge: Charge{Ledger: book.Path(), RequestID: "c"}, Output: FileOutput{Path: out}}.Run(t.Context())
 	if err != nil || !s.Simulated {
 		t.Fatalf("%+v, %v", s, err)

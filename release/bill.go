@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
@@ -63,11 +64,14 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	p, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
 	c.relation = p.Neighbours
 	event := Event{
-		Mechanism: plan.mechanism.Name(), Queries: plan.queries, K: p.K, Affected: p.Affected,
+		Mechanism: plan.mechanism.Name(), Queries: plan.charged(), K: p.K, Affected: p.Affected,
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 		AcceptWeak: c.AcceptWeak, Budget: c.budget, Missing: p.Missing,
-		Same: c.same,
+		Same: slices.Sorted(slices.Values(spellings(c.Same))),
+	}
+	if plan.several != (ensemble.Several{}) {
+		event.Several = &plan.several
 	}
 	if !c.online && !c.bare {
 		plan.name(&event)
@@ -126,11 +130,11 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 func (plan Plan) checkShare(c Charge) error {
 	switch together := plan.Together().Most > 0; {
 	case together && c.Share != nil:
-		return &UsageError{&check.Error{Name: "share", Value: *c.Share,
-			Rule: "left out where one charge pays for many labels, which cost nothing each: state a share in answers"}}
+		return &UsageError{check.Want("share", *c.Share,
+			"left out where one charge pays for many labels, which cost nothing each: state a share in answers")}
 	case !together && c.AnswersShare != nil:
-		return &UsageError{&check.Error{Name: "share in answers", Value: *c.AnswersShare,
-			Rule: "left out unless one charge pays for many labels: state a share of the budget"}}
+		return &UsageError{check.Want("share in answers", *c.AnswersShare,
+			"left out unless one charge pays for many labels: state a share of the budget")}
 	}
 	return nil
 }
@@ -163,11 +167,9 @@ func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	id := coverID(c.Ensemble, draw.Name)
 	if len(id) > ledger.MaxID {
-		return nil, &check.Error{
-			Name: "names of ensemble and draw", Value: fmt.Sprintf("%q, %q", c.Ensemble, draw.Name),
-			Rule: fmt.Sprintf("at most %d bytes long together, where a colon and a percent sign "+
-				"count as three", ledger.MaxID-len(drawPrefix)-1),
-		}
+		return nil, check.Wantf("names of ensemble and draw", fmt.Sprintf("%q, %q", c.Ensemble, draw.Name),
+			"at most %d bytes long together, where a colon and a percent sign count as three",
+			ledger.MaxID-len(drawPrefix)-1)
 	}
 	request, err := c.request(id, again.Cost, Event{
 		Mechanism: drawMechanism, Queries: plan.queries, K: p.K, Affected: p.Affected,

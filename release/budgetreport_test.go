@@ -31,6 +31,24 @@ func TestOneIn(t *testing.T) {
 	}
 }
 
+// Odds are rounded up: at ε = 0.4054651081081644, an ulp above ln 1.5, a person is more than 1.5 times
+// as likely, and Exp returns 1.5.
+func TestOddsAreRoundedUp(t *testing.T) {
+	for epsilon, want := range map[float64]string{0.4054651081081644: "1.51", 0.4054: "1.50", 0: "1.01",
+		1e-7: "1.01", 14: "e^14"} {
+		c, err := ledger.NewCost(epsilon, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, plus := odds(c); got != want || plus != "" {
+			t.Errorf("ε = %v: %q, %q, want %q", epsilon, got, plus, want)
+		}
+	}
+	if got := digits(1.5e-7, 3, true); got != "1.5e-7" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What remains is what was granted less the sum of the charges, exactly; shares and figures for
 // people err on the private side; what protects nobody is said.
 func TestBudgetReportSums(t *testing.T) {

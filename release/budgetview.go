@@ -57,7 +57,7 @@ func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 				return nil, err
 			}
 			if use != nil {
-				out.Quota = &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, use.Taken}
+				out.Quota = &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, use.Taken, eachQuestion(e)}
 				out.What += "; " + out.Quota.String()
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
 )
 
 // These begin the ids of what is charged once for many releases. No release may have such
@@ -43,42 +44,42 @@ func isShared(id string) bool {
 }
 
 // Charge states the payment for a release of labels: the ledger, the names in its entry, and the
-// composition of the answers.
+// composition of the answers. The tags name the flags of commands that charge (internal/param).
 type Charge struct {
 	// Ledger is the location of a ledger, as [ledger.Open] takes it: a path, or a URL of a
 	// store that the program links. "" charges none.
-	Ledger string
+	Ledger string `flag:"ledger" help:"charge this ledger (darrm budget init) before a label is drawn"`
 	// RequestID names the release in the ledger. Required with Ledger.
-	RequestID string
+	RequestID string `flag:"request-id" name:"request id" help:"name of this release in the ledger; a name is charged and answered once"`
 	// Teachers states how the teachers spend their privacy. Required with Ledger where they promise
 	// anything; else it is left out.
-	Teachers ensemble.TeacherRandomness
+	Teachers ensemble.TeacherRandomness `flag:"teachers" help:"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after; needed to charge a ledger"`
 	// Ensemble names the teachers in the ledger. Frozen ones need it: they are charged once,
 	// under it. Of fresh ones it may be "". It is only a name: that the teachers behind it
 	// are the same every time is the caller's word.
-	Ensemble string
+	Ensemble string `flag:"ensemble" help:"name of the teachers in the ledger. Frozen ones are charged once, under it: that the name stands for the same teachers every time is your word"`
 	// EnsembleDigest is any text that identifies the teachers behind the name. Once stated
 	// it is required of every later release of the ensemble. It verifies nothing.
-	EnsembleDigest string
+	EnsembleDigest string `flag:"ensemble-digest" help:"any text that identifies the teachers, such as a hash of their files. Once stated it is required of every release of the ensemble; it verifies nothing"`
 	// Draw names the votes of fresh teachers: the same draw is the same rows, answered again.
 	// Defaults to RequestID. Votes of a new draw that the ledger has seen under another name are
 	// refused.
-	Draw string
+	Draw string `flag:"draw" help:"name of these votes of fresh teachers (default: the request id). State the name of an earlier draw to answer the same votes again"`
 	// VotesCastAnew states that fresh teachers cast these votes for this draw, whatever votes
 	// other draws have. It stands in no ledger.
-	VotesCastAnew bool
+	VotesCastAnew bool `flag:"votes-cast-anew" help:"state that fresh teachers cast these votes for this draw. A ledger then takes them if they equal those of an earlier draw, too, which it refuses else; it keeps no trace of either"`
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
-	Slack *float64
+	Slack *float64 `flag:"slack" help:"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, but no more than the δ of one answer)"`
 	// NewCharge pays for labels again, where one charge pays for many and one of the same statement, or
 	// table, is there. It stands in no ledger.
-	NewCharge bool
+	NewCharge bool `flag:"new-charge" help:"pay for $queries labels again, though $ledger has a charge of the same statement. The report says what it costs, and $dry-run says so before"`
 	// Records is the number of records that the promise is about, if that is public; 0 if unknown.
 	// What is spent in all must have a δ below one over it.
-	Records int
+	Records int `flag:"records" help:"how many records the teachers were trained on, if it is public: what is spent in all must have a δ below 1/records"`
 	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused
 	// else. It stands in the ledger's entry.
-	AcceptWeak bool
+	AcceptWeak bool `flag:"accept-weak" help:"release although what is spent in all protects nobody: ε above 10, or δ of 1/records or more (0.01 where the records are unknown); the ledger keeps that it was stated"`
 	// Votes has fresh teachers' votes ([HashVotes]), which the ledger must be able to recognise.
 	// [Labels] sets it.
 	Votes *ledger.VoteHash
@@ -94,8 +95,8 @@ type Charge struct {
 	online       bool // the release is an answer of [Online]
 	// budget is the budget of all labels, resolved; nil where none is stated. [Labels] sets it.
 	budget *accountant.Cost
-	// same has the spellings that are stated for votes, sorted. [Labels] sets it.
-	same []string
+	// Same has the spellings that are stated for votes. [Labels] sets it.
+	Same []votes.Spelling
 	// stated is what decided on the mechanism; nil where that is not known. [Labels] and [Online] set
 	// it.
 	stated *Statement
@@ -160,14 +161,12 @@ func (c Charge) check(promise bool) error {
 	frozen := c.Teachers == ensemble.FrozenTeachers
 	switch {
 	case c.Teachers != "" && !c.fresh() && !frozen:
-		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", c.Teachers),
-			Rule: `"fresh" or "frozen"`}
+		return check.Want("teachers", fmt.Sprintf("%q", c.Teachers), `"fresh" or "frozen"`)
 	case !promise && c.Teachers != "":
 		return fmt.Errorf("teachers = %q, but teachers that promise nothing have no privacy to add up: "+
 			"leave it out", c.Teachers)
 	case frozen && c.Slack != nil && *c.Slack != 0:
-		return &check.Error{Name: "slack", Value: *c.Slack,
-			Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
+		return check.Want("slack", *c.Slack, "0 for frozen teachers: what they cost does not grow with the answers")
 	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" ||
 		c.Draw != "" || c.VotesCastAnew):
 		return check.Namedf("request id, ensemble, ensemble digest, draw and votes cast anew go with a "+

@@ -29,7 +29,7 @@ type keyedCoins struct {
 }
 
 // coinsMagic begins the state: then the key's fingerprint, the pin, the budget, the key.
-const coinsMagic = "darrm resume 4\n"
+const coinsMagic = "darrm resume 5\n"
 
 // maxCoinsFile is more than such a state has.
 const maxCoinsFile = 4 << 10
@@ -101,7 +101,8 @@ func (c *keyedCoins) add(b *votes.Batch) {
 // that differ tell the votes, though both were paid for. The first time it keeps them for the
 // file. Other votes are an [InputError].
 func (c *keyedCoins) end(plan Plan) error {
-	plan.pin(c.now)
+	table := plan.tableDigest()
+	c.now.Write(table[:])
 	sum := c.now.Sum(nil)
 	if c.pin == nil {
 		c.pin = sum

@@ -2,6 +2,7 @@ package release
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,12 +167,14 @@ func TestOpenCoinsRefuses(t *testing.T) {
 	}
 	flipped := append([]byte(nil), b...)
 	flipped[len(flipped)-1] ^= 1
-	for name, content := range map[string][]byte{
-		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1],
-		"cut in the pin": b[:len(owner{}.seal(nil))+len(coinsMagic)+40], "another state": owner{}.seal([]byte("x")),
-		"cut in the owner": b[:len(secretMagic)+1], "another key": flipped,
+	contents := map[string][]byte{
+		"text": []byte("query,label\n"), "another state": owner{}.seal([]byte("x")), "another key": flipped,
 		"large": make([]byte, maxCoinsFile+maxOwner+1),
-	} {
+	}
+	for n := range b {
+		contents[fmt.Sprintf("cut after %d bytes", n)] = b[:n]
+	}
+	for name, content := range contents {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)

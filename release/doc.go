@@ -116,7 +116,9 @@
 // This assumes that HMAC-SHA-256 is pseudorandom, that the key is known to nobody who sees answers,
 // and that whoever asks may know the votes. The key is kept as long as the ledger: its loss reveals
 // nothing, but no answer can be given again. So a key that is not the one of the mechanism's latest
-// answers in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). It is
+// answers in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). The
+// table of a mechanism that has one is kept beside the ledger, by what was stated of it
+// ([OnlineOptions.Statement]), so that a start after an upgrade has the same s. It is
 // bound to one ledger and one mechanism by s, so that a file that is used for two has unrelated
 // coins for each. How long a mechanism samples can depend on the votes ([Answered.InLedger] does
 // not). Who waits for the ledger waits for the draws of the answers before, and of those in the

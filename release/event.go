@@ -6,14 +6,15 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 )
 
 // Event describes a charge for labels in its ledger entry, as JSON. The fields' names, and the
 // rules for leaving one out, are part of the entry: after a change of them, a release that was paid
 // for before is a conflict.
 type Event struct {
-	Mechanism  string           `json:"mechanism"` // "training" for teachers, "votes" for a draw
-	Queries    int              `json:"queries,omitempty"`
+	Mechanism  string           `json:"mechanism"`         // "training" for teachers, "votes" for a draw
+	Queries    int              `json:"queries,omitempty"` // answers that are charged: of several labels N
 	K          int              `json:"k"`
 	Affected   int              `json:"affected"`
 	Teachers   string           `json:"teachers"`
@@ -38,6 +39,8 @@ type Event struct {
 	Missing bool `json:"missing,omitempty"`
 	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).
 	Same []string `json:"same,omitempty"`
+	// Several has L and τ, where the answers are labels of questions that have several.
+	Several *ensemble.Several `json:"several,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
 	// Budget is the most that all labels were to cost together, where that was stated.
@@ -106,6 +109,10 @@ func Describe(event json.RawMessage) string {
 		return ""
 	case e.Mechanism == toldMechanism:
 		return describeTold(e)
+	case e.Several != nil && e.Answers > 0 && e.Queries == 0:
+		return fmt.Sprintf("up to %d answers by %s, all together, for questions with %v", e.Answers, e.Mechanism, *e.Several)
+	case e.Several != nil:
+		return fmt.Sprintf("%d answers by %s, for questions with %v", e.Queries, e.Mechanism, *e.Several)
 	case e.Answers > 0 && e.Queries == 0:
 		return fmt.Sprintf("up to %d labels by %s, all together", e.Answers, e.Mechanism)
 	case e.Answers > 0 && e.Queries == 1:

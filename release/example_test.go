@@ -21,14 +21,13 @@ func Example() {
 
 	problem, _ := constraints.NewProblem(3, 2, 0.1, 1e-5)
 	table, _ := solve.Optimal(ctx, problem, solve.Options{})
+	answers, _ := release.DaRRM(table.Certified, accountant.ReplaceOne)
 	labels := release.Labels{
 		Votes:  []string{filepath.Join(dir, "votes.csv")},
 		Output: release.FileOutput{Path: filepath.Join(dir, "labels.csv")},
 		Charge: release.Charge{Ledger: filepath.Join(dir, "patients.ledger"), RequestID: "march",
 			Teachers: "fresh"},
-		Plan: func(context.Context, int, int) (release.Plan, error) {
-			return release.DaRRM(table.Certified, accountant.ReplaceOne)
-		},
+		Plan: answers,
 	}
 	summary, err := labels.Run(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // paidLabels is a release of so many labels that no two are equal by chance.
-func paidLabels(t *testing.T) (l Labels, dir string, book *ledger.Ledger) {
+func paidLabels(t *testing.T) (l planning, dir string, book *ledger.Ledger) {
 	l, dir, book = newLabels(t, 1000)
 	l.Charge = paidBy(book, "march")
 	l.Charge.Draw, l.Charge.AcceptWeak = "drawn", true

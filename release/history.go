@@ -85,11 +85,13 @@ type AnswersUsed struct {
 	Table   string `json:"table"`
 	Answers uint64 `json:"answers"`
 	Taken   uint64 `json:"taken"`
+	// Each is how many of these a question with several labels takes; 0 where a label takes one.
+	Each int `json:"each_question,omitempty"`
 }
 
 func (u *AnswersUsed) String() string {
 	u = handle.Made(u)
-	return fmt.Sprintf("%d of %d labels taken, %d left", u.Taken, u.Answers, u.Answers-u.Taken)
+	return fmt.Sprintf("%d of %d %s taken, %d left", u.Taken, u.Answers, takes(u.Each), u.Answers-u.Taken)
 }
 
 // takenBy returns how many answers were taken of each charge that opened a quota, by its id.
@@ -108,7 +110,7 @@ func answersUsed(e *ledger.Entry, taken map[string]uint64) *AnswersUsed {
 	if e.Quota == nil || e.PaidBy != "" {
 		return nil
 	}
-	return &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, taken[e.ID]}
+	return &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, taken[e.ID], eachQuestion(e)}
 }
 
 // NewHistory verifies the ledger and returns its entries. Errors and cost are those of
@@ -152,10 +154,20 @@ func (e *HistoryEntry) Row() []string {
 	e = handle.Made(e)
 	row := []string{strconv.FormatUint(e.Seq, 10), e.Time.UTC().Format("2006-01-02 15:04"), "", ""}
 	if e.Total == nil {
-		return append(row, fmt.Sprintf("result of %s: sha256 %s…", shortID(e.ID), e.Result[:min(8, len(e.Result))]))
+		return append(row, fmt.Sprintf("result of %s: sha256 %s…", tableID(e.ID), e.Result[:min(8, len(e.Result))]))
 	}
 	copy(row[2:], e.Total.Row("", true)[1:])
-	return append(row, fmt.Sprintf("%s: %s", shortID(e.ID), e.What()))
+	return append(row, fmt.Sprintf("%s: %s", tableID(e.ID), e.What()))
+}
+
+// tableID is shortID without the middle of a long id, which would break a table of 80 columns in two.
+func tableID(id string) string {
+	const ends = 15
+	name := []rune(shortID(id))
+	if len(name) <= 2*ends+1 {
+		return string(name)
+	}
+	return string(name[:ends]) + "…" + string(name[len(name)-ends:])
 }
 
 // What describes a charge in a few words: what it paid for, who paid, who asked, and whose votes

@@ -55,3 +55,23 @@ func TestHistoryShowsDraws(t *testing.T) {
 		t.Errorf("a charge without a draw has one: %s", b)
 	}
 }
+
+// A long id is cut in its middle in the table alone, so that 80 columns hold it; what differs at an
+// end stays apart, and a short one is whole.
+func TestHistoryCutsLongIDs(t *testing.T) {
+	row := func(id string) string {
+		e := HistoryEntry{ID: id, Result: "0123456789abcdef"}
+		cells := e.Row()
+		return cells[len(cells)-1]
+	}
+	for id, want := range map[string]string{
+		"march":                         `result of "march": sha256 01234567…`,
+		"radiology-north-october-first": `result of "radiology-north-october-first": sha256 01234567…`,
+		"radiology-department-north-october-2026-first-batch":  `result of "radiology-depa…26-first-batch": sha256 01234567…`,
+		"radiology-department-north-october-2026-second-batch": `result of "radiology-depa…6-second-batch": sha256 01234567…`,
+	} {
+		if got := row(id); got != want {
+			t.Errorf("%s: %s, not %s", id, got, want)
+		}
+	}
+}

@@ -27,29 +27,34 @@ func (plan Plan) tableDigest() ledger.Digest {
 }
 
 // digestOfTable names the numbers of a mechanism that has a table, with what they promise; zero of
-// others. Neither what the table is best for nor its solver is in it.
+// others. Two mechanisms that could answer the same votes differently differ in it: charges, kept
+// tables and coins go by it. Neither what the table is best for nor its solver is in it.
 func digestOfTable(m *ensemble.Mechanism) (d ledger.Digest) {
-	text := ""
+	var kind, promise string
+	var numbers []uint64
 	switch {
 	case m.AnswersTable() != nil:
-		text = m.AnswersTable().Hash()
+		_, _ = hex.Decode(d[:], []byte(m.AnswersTable().Hash())) // a SHA-256
+		return d
 	case m.Table() != nil:
 		c := m.Table()
-		masses := make([]uint64, c.System().Variables())
-		for i := range masses {
-			masses[i] = c.Mass(i)
+		p := c.Problem()
+		kind, promise = "plurality", fmt.Sprintf("k=%d classes=%d affected=%d epsilon=%v delta=%v "+
+			"abstain=%t", p.K, p.Classes, p.Affected, p.Epsilon, p.Delta, p.Abstain)
+		for i := range c.System().Variables() {
+			numbers = append(numbers, c.Mass(i))
 		}
-		text = named("plurality", fmt.Sprintf("%+v", c.Problem()), fmt.Sprint(masses))
 	case m.NoiseFunction() != nil:
-		var bits []uint64
+		p := m.NoiseFunction().Problem()
+		kind, promise = "gamma", fmt.Sprintf("k=%d m=%v total=%v epsilon=%v teacher-delta=%v delta=%v "+
+			"affected=%d", p.K, p.M, p.TotalEpsilon, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected)
 		for _, v := range m.NoiseFunction().Func().Values() {
-			bits = append(bits, math.Float64bits(v))
+			numbers = append(numbers, math.Float64bits(v))
 		}
-		text = named("gamma", fmt.Sprintf("%+v", m.NoiseFunction().Problem()), fmt.Sprint(bits))
 	default:
 		return d
 	}
-	_, _ = hex.Decode(d[:], []byte(text)) // of a SHA-256
+	_, _ = hex.Decode(d[:], []byte(named(kind, promise, fmt.Sprint(numbers)))) // a SHA-256
 	return d
 }
 
@@ -112,21 +117,21 @@ func (plan Plan) encodeTable(ctx context.Context) ([]byte, error) {
 		t.Plurality, err = plurality.NewTable(ctx, m.Table(),
 			plurality.DefaultObjective(m.Table().Problem().Classes), plurality.Proof{})
 	default:
-		t.Gamma, err = gamma.NewTable(ctx, m.NoiseFunction(),
-			gamma.Objective{PriorMean: gamma.DefaultPriorMean, Shape: gamma.Any}, gamma.Proof{})
+		c := m.NoiseFunction()
+		o := gamma.Objective{PriorMean: gamma.DefaultPriorMean, Shape: gamma.Any}
+		if !c.Func().Symmetric() {
+			o = gamma.Objective{Shape: gamma.ByName}
+			o.Counts, err = gamma.UniformCounts(c.Problem().K)
+		}
+		if err == nil {
+			t.Gamma, err = gamma.NewTable(ctx, c, o, gamma.Proof{})
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	switch {
-	case t.Answers != nil:
-		err = t.Answers.Encode(&b)
-	case t.Plurality != nil:
-		err = t.Plurality.Encode(&b)
-	default:
-		err = t.Gamma.Encode(&b)
-	}
+	err = t.Encode(&b)
 	return b.Bytes(), err
 }
 
@@ -140,7 +145,7 @@ func paidPlan(ctx context.Context, l *ledger.Ledger, e *ledger.Entry, event Even
 	if event.Table != "" {
 		plan, err = readKept(ctx, l, e.ID, event, relation)
 	} else {
-		plan, err = fromParameters(event, relation)
+		plan, err = fromParameters(ctx, event, relation)
 	}
 	if err != nil {
 		return Plan{}, err
@@ -148,7 +153,12 @@ func paidPlan(ctx context.Context, l *ledger.Ledger, e *ledger.Entry, event Even
 	if got := plan.mechanism.Name(); got != event.Mechanism {
 		return Plan{}, fmt.Errorf("the charge %q is of %s, and its table of %s", e.ID, event.Mechanism, got)
 	}
-	if event.Answers == 0 || plan.mechanism.AnswersTable() != nil {
+	if event.Several != nil {
+		if plan, err = plan.WithSeveral(*event.Several); err != nil {
+			return Plan{}, err
+		}
+	}
+	if event.Answers == 0 || plan.mechanism.Together().Most > 0 {
 		return plan, nil
 	}
 	if plan, err = plan.ForLabels(event.Answers, &event.Slack); err != nil {
@@ -190,7 +200,7 @@ func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,
 	}
 	plan, err := table.Plan(relation)
 	if err == nil && table.Gamma != nil && event.Mechanism != plan.mechanism.Name() {
-		plan, err = baselinePlan(ctx, event.Mechanism, table.Gamma.Certified, relation)
+		plan, err = Baseline(ctx, event.Mechanism, table.Gamma.Certified.Problem(), relation)
 	}
 	if err != nil {
 		return Plan{}, failed(err)
@@ -201,34 +211,21 @@ func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,
 	return plan, nil
 }
 
-// baselinePlan returns the plan of a baseline of the literature, certified for the table's problem.
-func baselinePlan(ctx context.Context, name string, c *gamma.Certified,
-	relation accountant.Relation) (Plan, error) {
-	d, _ := ensemble.Describe(name)
-	kind, ok := d.Baseline()
-	if !ok {
-		return Plan{}, fmt.Errorf("%q is no mechanism of a noise function", name)
-	}
-	b, err := kind.Certify(ctx, c.Problem())
-	if err != nil {
-		return Plan{}, err
-	}
-	m, err := ensemble.Baseline(b, relation)
-	if err != nil {
-		return Plan{}, err
-	}
-	return NewPlan(m)
-}
-
 // fromParameters makes a calibrated mechanism again, and compares its exact parameters.
-func fromParameters(event Event, relation accountant.Relation) (Plan, error) {
+func fromParameters(ctx context.Context, event Event, relation accountant.Relation) (Plan, error) {
 	if event.PerAnswer == nil || event.Parameters == "" {
 		return Plan{}, fmt.Errorf("the charge has no parameters of %s", event.Mechanism)
 	}
 	s := ensemble.Setting{K: event.K, Classes: event.Classes, Affected: event.Affected,
 		Neighbours: relation, Missing: event.Missing}
-	m, err := ensemble.Calibrated(event.Mechanism, s, *event.PerAnswer,
-		ensemble.Check{Ratio: ensemble.CheckRatio}) // as every plan has it
+	var m *ensemble.Mechanism
+	var err error
+	if event.Mechanism == ensemble.LabelNoise { // all its labels cost PerAnswer
+		m, err = ensemble.LabelNoiseOf(ctx, s, *event.PerAnswer, event.Parameters)
+	} else {
+		m, err = ensemble.Calibrated(event.Mechanism, s, *event.PerAnswer,
+			ensemble.Check{Ratio: ensemble.CheckRatio}) // as every plan has it
+	}
 	if err != nil {
 		return Plan{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
+	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ledger"
@@ -12,12 +13,47 @@ import (
 
 // LabelBudget is the largest (ε, δ) of all labels of a release together.
 type LabelBudget struct {
-	accountant.Cost
-	// RestEpsilon and RestDelta take what the ledger has left, rounded down, in place of ε and δ of
-	// Cost. It is resolved before the charge and kept in its event and in the checkpoint, where the
-	// same request finds it when it is run again. Where somebody else spends of it meanwhile, the
-	// charge is refused.
-	RestEpsilon, RestDelta bool
+	Epsilon Part `flag:"budget-eps" help:"ε that all labels together may cost, or \"rest\": what $ledger has left"`
+	Delta   Part `flag:"budget-delta" help:"δ that all labels together may cost, or \"rest\": what $ledger has left"`
+}
+
+// Part is ε or δ of a budget: a number, or what the ledger has left, rounded down, whose text is "rest". The
+// rest is resolved before the charge and kept in its event and in the checkpoint, where the same request
+// finds it when it is run again. Where somebody else spends of it meanwhile, the charge is refused. It is safe for concurrent use once
+// UnmarshalText is done.
+type Part struct {
+	Number float64
+	Rest   bool
+}
+
+// RestText is the text of a Part that is the ledger's rest.
+const RestText = "rest"
+
+// UnmarshalText reads a number, or RestText.
+func (p *Part) UnmarshalText(text []byte) (err error) {
+	if p == nil {
+		return usagef("part of a budget must be given")
+	}
+	if p.Rest = string(text) == RestText; !p.Rest {
+		p.Number, err = strconv.ParseFloat(string(text), 64)
+	}
+	return err
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (p Part) MarshalText() ([]byte, error) {
+	if p.Rest {
+		return []byte(RestText), nil
+	}
+	return strconv.AppendFloat(nil, p.Number, 'g', -1, 64), nil
+}
+
+// of returns the part in numbers, of a rest.
+func (p Part) of(rest float64) float64 {
+	if p.Rest {
+		return rest
+	}
+	return p.Number
 }
 
 // Left returns the budget in numbers, for a plan: it must be within what the ledger at a location
@@ -29,7 +65,7 @@ func (b LabelBudget) Left(ctx context.Context, location string) (accountant.Cost
 	case b.rest():
 		return accountant.Cost{}, errNoLedger()
 	default:
-		return b.Cost, nil
+		return b.resolve(accountant.Cost{}), nil
 	}
 	book, err := openLedger(ctx, location)
 	if err != nil {
@@ -39,7 +75,7 @@ func (b LabelBudget) Left(ctx context.Context, location string) (accountant.Cost
 	if err != nil {
 		return accountant.Cost{}, err
 	}
-	if b.Epsilon > rest.Epsilon || b.Delta > rest.Delta {
+	if b.Epsilon.Number > rest.Epsilon || b.Delta.Number > rest.Delta {
 		return accountant.Cost{}, usagef("the budget of all labels is %v, but the ledger has %v left: state "+
 			"no more, or take the rest", b.resolve(rest), rest)
 	}
@@ -58,31 +94,34 @@ func (b LabelBudget) left(ctx context.Context, book *ledger.Ledger) (rest accoun
 		return rest, err
 	}
 	rest.Epsilon, rest.Delta = remaining.Floor()
-	if b.RestEpsilon && rest.Epsilon == 0 {
+	if b.Epsilon.Rest && rest.Epsilon == 0 {
 		return rest, usagef("the ledger has no ε left: its budget is spent")
 	}
 	return rest, nil
 }
 
+// In returns the budget in numbers, of which the ledger's rest is taken where that is asked for.
+func (b LabelBudget) In(ctx context.Context, book *ledger.Ledger) (accountant.Cost, error) {
+	if !b.rest() {
+		return b.resolve(accountant.Cost{}), nil
+	}
+	rest, err := b.left(ctx, book)
+	return b.resolve(rest), err
+}
+
 // rest reports whether anything is taken from what the ledger has left.
-func (b LabelBudget) rest() bool { return b.RestEpsilon || b.RestDelta }
+func (b LabelBudget) rest() bool { return b.Epsilon.Rest || b.Delta.Rest }
 
 // resolve returns the budget in numbers.
 func (b LabelBudget) resolve(of accountant.Cost) accountant.Cost {
-	if !b.RestEpsilon {
-		of.Epsilon = b.Epsilon
-	}
-	if !b.RestDelta {
-		of.Delta = b.Delta
-	}
-	return of
+	return accountant.Cost{Epsilon: b.Epsilon.of(of.Epsilon), Delta: b.Delta.of(of.Delta)}
 }
 
 // budget returns the budget of all labels: of a request that was charged or begun before the one
 // that it had then.
-func (r *labelRun) budget(ctx context.Context) (accountant.Cost, error) {
+func (r *LabelRun) budget(ctx context.Context) (accountant.Cost, error) {
 	if !r.Budget.rest() {
-		return r.Budget.Cost, nil
+		return r.Budget.resolve(accountant.Cost{}), nil
 	}
 	book := r.transaction.Ledger
 	earlier, err := book.Find(ctx, r.Charge.RequestID)
@@ -96,8 +135,7 @@ func (r *labelRun) budget(ctx context.Context) (accountant.Cost, error) {
 	case r.coins != nil && r.coins.budget != nil:
 		return r.Budget.resolve(*r.coins.budget), nil
 	}
-	rest, err := r.Budget.left(ctx, book)
-	return r.Budget.resolve(rest), err
+	return r.Budget.In(ctx, book)
 }
 
 // budgetSize is the length of a budget in a checkpoint.

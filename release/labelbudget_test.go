@@ -20,7 +20,7 @@ import (
 
 // restOf is a release of three labels for 0.9 within what a ledger of ε = 1 has left, and the
 // budgets that were planned for.
-func restOf(t *testing.T) (l Labels, book *ledger.Ledger, planned *[]accountant.Cost) {
+func restOf(t *testing.T) (l planning, book *ledger.Ledger, planned *[]accountant.Cost) {
 	t.Helper()
 	l, dir, book := newLabels(t, 1)
 	mechanism := l.Plan
@@ -28,7 +28,7 @@ func restOf(t *testing.T) (l Labels, book *ledger.Ledger, planned *[]accountant.
 	l.Plan, l.Charge = nil, paidBy(book, "a")
 	l.Charge.Slack = nil
 	l.Checkpoint = filepath.Join(dir, "key")
-	l.Budget = LabelBudget{Cost: accountant.Cost{Delta: 1e-3}, RestEpsilon: true}
+	l.Budget = &LabelBudget{Epsilon: Part{Rest: true}, Delta: Part{Number: 1e-3}}
 	l.Within = func(ctx context.Context, budget accountant.Cost, k, classes, _ int) (Plan, float64, error) {
 		*planned = append(*planned, budget)
 		p, err := mechanism(ctx, k, classes)
@@ -125,7 +125,7 @@ func TestRestThatIsGone(t *testing.T) {
 	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
 		t.Errorf("without a ledger: %+v, %v", s, err)
 	}
-	if _, err := (LabelBudget{Cost: accountant.Cost{Epsilon: 2}}).Left(t.Context(), book.Path()); !isUsage(err) {
+	if _, err := (LabelBudget{Epsilon: Part{Number: 2}}).Left(t.Context(), book.Path()); !isUsage(err) {
 		t.Errorf("more than is left: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestRestIsAllThatIsLeft(t *testing.T) {
 			spend(t, book, fmt.Sprint("before ", k), (1-left)/3*(1-1e-3*coins.Float64()*left))
 		}
 		before := must.Get(book.Remaining(t.Context()))(t)
-		l.Budget = LabelBudget{RestEpsilon: true}
+		l.Budget = &LabelBudget{Epsilon: Part{Rest: true}}
 		l.Votes, l.Checkpoint = []string{filepath.Join(t.TempDir(), "one.csv")}, ""
 		if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n1,1,0\n"), 0o600); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,8 @@ type LabelCharge struct {
 	Labels uint64 `json:"labels"` // that it pays for
 	Taken  uint64 `json:"taken"`  // delivered or not
 	Left   uint64 `json:"left"`
+	// Each is how many of these a question with several labels takes; 0 where a label takes one.
+	Each int `json:"each_question,omitempty"`
 
 	planned bool // of a dry run: nothing is taken yet
 }
@@ -26,17 +28,21 @@ type LabelCharge struct {
 // String describes the charge for people.
 func (c *LabelCharge) String() string {
 	c = handle.Made(c)
+	what := takes(c.Each)
+	if c.Each > 0 {
+		what += fmt.Sprintf(", %d for each question,", c.Each)
+	}
 	switch {
 	case c.planned && c.Left == 0:
-		return fmt.Sprintf("%d of %d labels would be taken, and none would be left", c.Taken, c.Labels)
+		return fmt.Sprintf("%d of %d %s would be taken, and none would be left", c.Taken, c.Labels, what)
 	case c.planned:
-		return fmt.Sprintf("%d of %d labels would be taken; %d would be left under the same charge",
-			c.Taken, c.Labels, c.Left)
+		return fmt.Sprintf("%d of %d %s would be taken; %d would be left under the same charge",
+			c.Taken, c.Labels, what, c.Left)
 	case c.Left == 0:
-		return fmt.Sprintf("%d of %d labels are taken, and none is left", c.Taken, c.Labels)
+		return fmt.Sprintf("%d of %d %s are taken, and none is left", c.Taken, c.Labels, what)
 	}
-	return fmt.Sprintf("%d of %d labels are taken; %d are left under the same charge: the same command "+
-		"takes them for the next files", c.Taken, c.Labels, c.Left)
+	return fmt.Sprintf("%d of %d %s are taken; %d are left under the same charge: the same command "+
+		"takes them for the next files", c.Taken, c.Labels, what, c.Left)
 }
 
 // LabelCharges returns the charges of a ledger that pay for labels of several releases, the oldest
@@ -52,11 +58,30 @@ func LabelCharges(ctx context.Context, l *ledger.Ledger) (out []LabelCharge, err
 // Short describes the charge in one line.
 func (c *LabelCharge) Short() string {
 	c = handle.Made(c)
-	return fmt.Sprintf("%s: %d of %d labels taken, %d left", shortID(c.ID), c.Taken, c.Labels, c.Left)
+	return fmt.Sprintf("%s: %d of %d %s taken, %d left", shortID(c.ID), c.Taken, c.Labels, takes(c.Each), c.Left)
 }
 
 func newLabelCharge(u *ledger.QuotaUse) *LabelCharge {
-	return &LabelCharge{ID: u.Charge.ID, Labels: u.Charge.Quota.Answers, Taken: u.Taken, Left: u.Left()}
+	return &LabelCharge{ID: u.Charge.ID, Labels: u.Charge.Quota.Answers, Taken: u.Taken, Left: u.Left(),
+		Each: eachQuestion(&u.Charge)}
+}
+
+// eachQuestion returns how many answers of a charge a question with several labels takes; 0 where a label
+// takes one.
+func eachQuestion(e *ledger.Entry) int {
+	var event Event
+	if json.Unmarshal(e.Event, &event) != nil || event.Several == nil {
+		return 0
+	}
+	return event.Several.PerQuestion(event.Affected)
+}
+
+// takes names what is taken of a charge.
+func takes(each int) string {
+	if each > 0 {
+		return "answers"
+	}
+	return "labels"
 }
 
 // LeftError is a [ledger.ErrAnswers]: too few labels are left of the charges of the same statement,
@@ -65,14 +90,16 @@ type LeftError struct {
 	*ledger.QuotaError
 	Remaining ledger.Cost // of the ledger
 	Price     ledger.Cost // of another charge
+
+	each int // as of LabelCharge
 }
 
 func (e *LeftError) Error() string {
 	if e.QuotaError == nil {
 		return ledger.ErrAnswers.Error()
 	}
-	return fmt.Sprintf("%v: %d labels are left of the charge %s, and %d are asked for; %v is left of the "+
-		"ledger", ledger.ErrAnswers, e.Left(), shortID(e.PaidBy), e.Asked, e.Remaining)
+	return fmt.Sprintf("%v: %d %s are left of the charge %s, and %d are asked for; %v is left of the "+
+		"ledger", ledger.ErrAnswers, e.Left(), takes(e.each), shortID(e.PaidBy), e.Asked, e.Remaining)
 }
 
 // shortID is an id for people: quoted, or of a digest that this program made the first eight
@@ -98,8 +125,8 @@ func (e *LeftError) Unwrap() error { return e.QuotaError }
 
 // tooMany is the error for more labels than one charge pays for.
 func tooMany(queries, most int) error {
-	return &InputError{&check.Error{Name: "queries", Value: fmt.Sprintf("%d or more", queries),
-		Rule: fmt.Sprintf("at most %d: one charge pays for so many", most)}}
+	return &InputError{check.Wantf("queries", fmt.Sprintf("%d or more", queries),
+		"at most %d: one charge pays for so many", most)}
 }
 
 // name writes into an event what its mechanism is, exactly.
@@ -145,7 +172,7 @@ func (plan Plan) billLabels(b *Bill, c Charge, event Event) (err error) {
 	}
 	b.training = &opening
 	b.release.Quota = &ledger.Quota{Table: table, Share: c.AnswersShare}
-	b.release.Count = uint64(plan.queries)
+	b.release.Count = uint64(plan.charged())
 	b.judged(c.strength())
 	return nil
 }
@@ -220,7 +247,7 @@ func tooFew(ctx context.Context, l *ledger.Ledger, most *ledger.QuotaUse, n uint
 		return err
 	}
 	left := &LeftError{&ledger.QuotaError{PaidBy: most.Charge.ID, Answers: most.Charge.Quota.Answers,
-		Taken: most.Taken, Asked: n}, remaining, most.Charge.Unit}
+		Taken: most.Taken, Asked: n}, remaining, most.Charge.Unit, eachQuestion(&most.Charge)}
 	if Least(left.Price, remaining) != left.Price {
 		return fmt.Errorf("%w, too little for another charge of %v", left, left.Price)
 	}
@@ -265,7 +292,8 @@ func (b *Bill) taken(ctx context.Context, l *ledger.Ledger) (*LabelCharge, error
 	if err != nil {
 		return nil, err
 	}
-	out := &LabelCharge{ID: release.PaidBy, Labels: b.training.Quota.Answers}
+	out := newLabelCharge(&ledger.QuotaUse{Charge: ledger.Entry{Event: b.training.Event, Quota: b.training.Quota}})
+	out.ID = release.PaidBy
 	if payer == nil {
 		use, err := l.Quota(ctx, release.PaidBy, "")
 		if err != nil || use == nil {

@@ -4,57 +4,65 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
 
 // choose sets the plan of so many teachers and classes: that of an earlier charge, or a new one.
-func (r *labelRun) choose(ctx context.Context, teachers, classes int) error {
+func (r *LabelRun) choose(ctx context.Context, teachers, classes int) error {
 	r.Charge.stated = r.statement(teachers, classes)
 	if found, err := r.paidBefore(ctx); found || err != nil {
 		return err
 	}
-	if r.Within == nil {
-		planned, err := r.Plan(ctx, teachers, classes)
-		if err != nil || r.Queries == 0 {
-			r.planned = planned
+	if r.Budget == nil {
+		r.need(Need{Teachers: teachers, Classes: classes}, func(planned Plan, _ float64) (err error) {
+			if r.planned = planned; r.Queries > 0 {
+				if err = planned.check(); err != nil {
+					return err
+				}
+				n := r.Queries * r.several().PerQuestion(planned.mechanism.Setting().Affected)
+				r.planned, err = planned.ForLabels(n, r.Charge.Slack)
+			}
 			return err
-		}
-		r.planned, err = planned.ForLabels(r.Queries, r.Charge.Slack)
-		return err
+		})
+		return nil
 	}
 	budget, err := r.budget(ctx)
 	if err != nil {
 		return err
 	}
-	labels := r.counted.queries
+	labels, each := r.counted.queries, max(1, len(r.Read.Labels))
 	if r.Queries > 0 {
-		labels = r.Queries
+		labels = r.Queries * each
 	}
 	if labels < r.counted.queries {
-		return tooMany(r.counted.queries, labels)
+		return tooMany(r.counted.queries/each, r.Queries)
 	}
-	planned, slack, err := r.Within(ctx, budget, teachers, classes, labels)
-	if err != nil {
-		return err
-	}
-	if r.Queries > 0 && planned.mechanism != nil && (!planned.promise() ||
-		labels != r.counted.queries && r.Charge.fresh()) {
-		if planned, err = planned.ForLabels(labels, &slack); err != nil {
-			return err
+	r.need(Need{teachers, classes, labels, budget}, func(planned Plan, slack float64) (err error) {
+		if r.Queries > 0 && planned.mechanism != nil && (!planned.promise() ||
+			labels != r.counted.queries && r.Charge.fresh()) {
+			n := r.several().Answers(labels, planned.mechanism.Setting().Affected)
+			if planned, err = planned.ForLabels(n, &slack); err != nil {
+				return err
+			}
 		}
-	}
-	if r.Charge.stated != nil {
-		r.Charge.stated.Budget = &budget
-	}
-	r.use(planned, Event{Budget: &budget, Slack: slack})
+		if r.Charge.stated != nil {
+			r.Charge.stated.Budget = &budget
+		}
+		r.take(planned, Event{Budget: &budget, Slack: slack})
+		return nil
+	})
 	return nil
 }
 
-// use takes a plan with what its budget's event states.
-func (r *labelRun) use(plan Plan, event Event) {
+// need asks for a plan, and says who takes it.
+func (r *LabelRun) need(n Need, use func(p Plan, slack float64) error) { r.needs, r.use = &n, use }
+
+// take takes a plan with what its budget's event states.
+func (r *LabelRun) take(plan Plan, event Event) {
 	r.planned = plan
-	if r.Within == nil {
+	if r.Budget == nil {
 		return
 	}
 	r.Charge.Slack, r.Charge.budget = &event.Slack, event.Budget
@@ -69,40 +77,28 @@ func (r *labelRun) use(plan Plan, event Event) {
 }
 
 // statement completes what was stated by what the votes say; nil where nothing was.
-func (r *labelRun) statement(teachers, classes int) *Statement {
+func (r *LabelRun) statement(teachers, classes int) *Statement {
 	if r.Stated == nil {
 		return nil
 	}
 	s := *r.Stated
 	s.K, s.Classes, s.Labels = teachers, classes, r.Queries
 	s.Missing = r.Read.Missing == votes.MissingAbstain
-	if s.Affected == AllTeachers {
+	if several := r.several(); several != (ensemble.Several{}) {
+		s.Several = &several
+	}
+	if s.Affected == ensemble.AllTeachers {
 		s.Affected = teachers
 	}
-	if r.Within != nil {
-		s.Rest = r.Budget.restName()
-		budget := r.Budget.Cost // what is the rest is compared by Rest alone
-		s.Budget = &budget
+	if r.Budget != nil {
+		return s.Within(*r.Budget)
 	}
 	return &s
 }
 
-// restName says what of a budget is the ledger's rest.
-func (b LabelBudget) restName() string {
-	switch {
-	case b.RestEpsilon && b.RestDelta:
-		return "ε, δ"
-	case b.RestEpsilon:
-		return "ε"
-	case b.RestDelta:
-		return "δ"
-	}
-	return ""
-}
-
 // paidBefore takes the plan of the charge of the same request, or of an open one of the same
 // statement: what was paid for is not planned again. It compares all that was stated.
-func (r *labelRun) paidBefore(ctx context.Context) (found bool, err error) {
+func (r *LabelRun) paidBefore(ctx context.Context) (found bool, err error) {
 	book := r.transaction.Ledger
 	if book == nil {
 		return false, nil
@@ -122,7 +118,7 @@ func (r *labelRun) paidBefore(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n := uint64(r.counted.queries)
+	n := uint64(r.several().Answers(r.counted.queries, stated.Affected))
 	open, most := enoughLeft(all, n, func(_ *ledger.QuotaUse, event *Event) bool {
 		return event.Stated != nil && stated.differs(event.Stated) == ""
 	})
@@ -133,18 +129,18 @@ func (r *labelRun) paidBefore(ctx context.Context) (found bool, err error) {
 		return false, nil
 	}
 	event, _ := paidEvent(&open.Charge)
-	return true, r.take(ctx, book, &open.Charge, event)
+	return true, r.takePaid(ctx, book, &open.Charge, event)
 }
 
 // askedBefore takes the plan of a request's own charge. An entry without a statement is of a
 // release that had none: it is planned, and the ledger compares what is charged.
-func (r *labelRun) askedBefore(ctx context.Context, book *ledger.Ledger,
+func (r *LabelRun) askedBefore(ctx context.Context, book *ledger.Ledger,
 	earlier *ledger.Entry) (found bool, err error) {
 	was, label := labelEvent(earlier)
 	if !label {
 		return false, nil
 	}
-	r.Charge.bare = was.Table == "" && was.Parameters == ""
+	r.Charge.bare = was.Table == "" && was.Parameters == "" && was.Stated == nil
 	stated := r.Charge.stated
 	switch {
 	case was.Stated == nil:
@@ -172,29 +168,43 @@ func (r *labelRun) askedBefore(ctx context.Context, book *ledger.Ledger,
 		return false, nil
 	}
 	event.Stated = was.Stated
-	return true, r.take(ctx, book, payer, event)
+	return true, r.takePaid(ctx, book, payer, event)
 }
 
-// take takes the plan of a charge.
-func (r *labelRun) take(ctx context.Context, book *ledger.Ledger, e *ledger.Entry,
+// takePaid takes the plan of a charge. Without a table it is calibrated again from what was stated, and
+// must be the same.
+func (r *LabelRun) takePaid(ctx context.Context, book *ledger.Ledger, e *ledger.Entry,
 	event Event) error {
-	var plan Plan
-	var err error
-	if r.Within == nil && event.Table == "" { // it is calibrated from what was stated
-		plan, err = r.Plan(ctx, event.K, event.Stated.Classes)
-		if err == nil && event.Answers > 0 {
-			plan, err = plan.ForLabels(event.Answers, &event.Slack)
+	paid := func() error {
+		plan, err := paidPlan(ctx, book, e, event, book.Relation())
+		if err == nil {
+			r.takeOf(plan, event)
 		}
-	} else {
-		plan, err = paidPlan(ctx, book, e, event, book.Relation())
-	}
-	if err != nil {
 		return err
 	}
+	if r.Budget != nil || event.Table != "" {
+		return paid()
+	}
+	r.need(Need{Teachers: event.K, Classes: event.Stated.Classes}, func(plan Plan, _ float64) (err error) {
+		if event.Parameters != "" && (plan.mechanism == nil || plan.mechanism.Parameters() != event.Parameters) {
+			return paid()
+		}
+		if event.Answers > 0 {
+			plan, err = plan.ForLabels(event.Answers, &event.Slack)
+		}
+		if err == nil {
+			r.takeOf(plan, event)
+		}
+		return err
+	})
+	return nil
+}
+
+// takeOf takes the plan of a charge's event.
+func (r *LabelRun) takeOf(plan Plan, event Event) {
 	if event.Stated.Budget != nil {
 		event.Budget = event.Stated.Budget
 		r.Charge.stated.Budget = event.Budget
 	}
-	r.use(plan, event)
-	return nil
+	r.take(plan, event)
 }

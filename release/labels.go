@@ -5,10 +5,11 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -22,31 +23,26 @@ type Labels struct {
 	// Stdin to the end first, which the context does not interrupt.
 	Stdin io.Reader
 	Read  votes.Options
-	// Plan returns what answers the votes of so many teachers for so many classes. Required unless
-	// Within is given.
-	Plan func(ctx context.Context, teachers, classes int) (Plan, error)
-	// Within, unless nil, takes the place of Plan where all labels together have a Budget: it returns
-	// what answers so many queries within the budget, and the δ' in [0, 1) that their composition
-	// spends, which is Charge.Slack then. The votes are counted before. Where the plan presumes
-	// nothing of private teachers, Charge.Teachers is as if it was left out: their privacy is not
-	// spent.
-	Within func(ctx context.Context, budget accountant.Cost, teachers, classes, queries int) (
-		p Plan, slack float64, err error)
-	// Budget is the budget of all labels. Required with Within.
-	Budget LabelBudget
-	// Queries is how many labels one charge pays for, in all releases that take of it. 0 means those
+	// Plan is what answers. Required by Run and Quote; a plan that depends on what the votes say is made
+	// after [Labels.Open].
+	Plan Plan
+	// Budget, unless nil, is that of all labels together, which the plan is made for after Open.
+	Budget *LabelBudget
+	// Queries is how many labels, or questions with several, one charge pays for, in all releases that take
+	// of it. 0 means those
 	// of the files, which then have a charge of their own.
 	Queries int
 	// Stated is what decides on the mechanism, but for what the votes say, the number of labels and
 	// their budget. With it a release takes labels of an open charge of the same statement, whatever
-	// Plan or Within would return now, and one that is asked again is not planned again. nil for
-	// neither.
+	// plan would be made now, and one that is asked again is not planned again. nil for neither.
 	Stated *Statement
 	Charge Charge
 	Output FileOutput
 	// Format and Compression are those of the labels. They default to what Output's name says.
 	Format      votes.Format
 	Compression votes.Compression
+	// Sets writes several labels of a question as the set of those that it has (votes.LabelOptions.Sets).
+	Sets bool
 	// Encode, unless nil, gives the result instead of a file of labels, from the summary and
 	// the batches that Each was given. It gives the same bytes whenever it is called.
 	Encode func(io.Writer, *Summary) error
@@ -68,6 +64,8 @@ type Labels struct {
 	// Table is the file that the noise function, or the table, was read from, so that nothing is
 	// written there.
 	Table string
+	// Beside is a further file that the caller writes, so that it is none of the release's.
+	Beside File
 	// Source is for the summary.
 	Source Source
 	// Progress, unless nil, is called at the start of each passage through the votes, [Counting]
@@ -82,9 +80,12 @@ const (
 	Answering = "answering" // after they are paid for
 )
 
-// labelRun is a release of labels under way.
-type labelRun struct {
-	*Labels
+// LabelRun is a release of labels under way, whose votes are counted where that is paid for. It is not
+// safe for concurrent use, and ends in Close.
+type LabelRun struct {
+	Labels
+	needs       *Need
+	use         func(p Plan, slack float64) error // takes the plan that is needed
 	planned     Plan
 	transaction Transaction
 	coins       *keyedCoins // nil where the release cannot be resumed
@@ -94,19 +95,94 @@ type labelRun struct {
 	summary     Summary
 }
 
-// Run releases the labels. The summary is nil unless they are in the output; an error beside it
-// means that the secret could not be removed. The package comment has the order of the steps.
+// Need is what a plan must be made for.
+type Need struct {
+	Teachers, Classes int
+	// Queries and Budget are of a plan within a budget: how many labels, of questions with several all of
+	// them, and the budget in numbers.
+	Queries int
+	Budget  accountant.Cost
+}
+
+// Open begins the release, or with quote the quotation of one. It reads the votes and finds out whether
+// the ledger has a plan of a charge of the same statement. If not, the caller makes the one that
+// [LabelRun.Need] asks for.
+func (l Labels) Open(ctx context.Context, quote bool) (*LabelRun, error) {
+	r := &LabelRun{Labels: l}
+	err := r.open(ctx, quote)
+	if err == nil && r.needs == nil {
+		err = r.settle()
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Need returns what a plan must be made for; nil where the ledger has the plan.
+func (r *LabelRun) Need() *Need { return handle.Copy(handle.Made(r).needs) }
+
+// Use takes the plan that is needed. Within a budget, slack is the δ' in [0, 1) that the composition of
+// the labels spends, which is Charge.Slack then; and where the plan presumes nothing of private teachers,
+// Charge.Teachers is as if it was left out: their privacy is not spent.
+func (r *LabelRun) Use(p Plan, slack float64) error {
+	if handle.Made(r).needs == nil {
+		return usagef("no plan is needed: the ledger has it")
+	}
+	if err := r.use(p, slack); err != nil {
+		return err
+	}
+	r.needs = nil
+	return r.settle()
+}
+
+// Run is Open, Use of Plan, and the run. The summary is nil unless the labels are in the output; an error
+// beside it means that the secret could not be removed. The package comment has the order of the steps.
 func (l Labels) Run(ctx context.Context) (*Summary, error) {
-	r := &labelRun{Labels: &l}
-	defer r.close()
-	if err := r.plan(ctx, false); err != nil {
+	r, err := l.given(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Run(ctx)
+}
+
+// Quote is Open, Use of Plan, and the quotation.
+func (l Labels) Quote(ctx context.Context) (*Quote, error) {
+	r, err := l.given(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Quote(ctx)
+}
+
+// given opens the release of the plan that is given.
+func (l Labels) given(ctx context.Context, quote bool) (*LabelRun, error) {
+	if l.Plan.check() != nil || l.Budget != nil {
+		return nil, usagef("votes must be given, and a plan, which within a budget is made after Open")
+	}
+	r, err := l.Open(ctx, quote)
+	if err == nil && r.needs != nil {
+		if err = r.Use(l.Plan, 0); err != nil {
+			r.Close()
+		}
+	}
+	return r, err
+}
+
+// Run releases the labels: see [Labels.Run].
+func (r *LabelRun) Run(ctx context.Context) (*Summary, error) {
+	if err := r.ready(); err != nil {
 		return nil, err
 	}
 	var file *labelFile
-	if l.Encode == nil {
-		file = &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
-			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes,
+	if r.Encode == nil {
+		file = &labelFile{FileOutput: r.Output, options: votes.LabelOptions{
+			Format: r.Format, Compression: r.Compression, Classes: r.summary.Classes,
 			IDColumn: r.votes.Columns().IDName(), Simulated: r.summary.Simulated,
+			Labels: r.Read.Labels, Sets: r.Sets, Separator: r.Read.Separator,
 		}}
 		defer file.remove()
 		r.transaction.Output = file
@@ -128,12 +204,18 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	return &r.summary, err
 }
 
+// ready refuses to run without a plan.
+func (r *LabelRun) ready() error {
+	if handle.Made(r).needs != nil || handle.Made(r).votes == nil {
+		return usagef("a plan must be given before: see Need and Use")
+	}
+	return nil
+}
+
 // Quote returns the cost of the release, and releases and charges nothing. Where the ledger would
 // refuse it, the error is the ledger's.
-func (l Labels) Quote(ctx context.Context) (*Quote, error) {
-	r := &labelRun{Labels: &l}
-	defer r.close()
-	if err := r.plan(ctx, true); err != nil {
+func (r *LabelRun) Quote(ctx context.Context) (*Quote, error) {
+	if err := r.ready(); err != nil {
 		return nil, err
 	}
 	q, err := newQuote(ctx, r.summary, r.transaction.Ledger, r.transaction.Bill,
@@ -145,8 +227,8 @@ func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 	return q, err
 }
 
-// plan works out what is released and charged, and writes nothing.
-func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
+// open reads the votes and asks the ledger, and writes nothing.
+func (r *LabelRun) open(ctx context.Context, dry bool) (err error) {
 	if err = r.check(); err != nil {
 		return err
 	}
@@ -164,7 +246,7 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	r.transaction.Output, r.transaction.Force = r.Output, r.Force
 	r.source = reread{paths: r.Votes, stdin: r.Stdin}
 	r.Read.NoTruth = !r.Truth
-	if r.transaction.Ledger != nil || dry || r.Within != nil {
+	if r.transaction.Ledger != nil || dry || r.Budget != nil {
 		if err = r.count(ctx); err != nil {
 			return err
 		}
@@ -172,10 +254,15 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.votes, err = r.source.open(ctx, r.Read); err != nil {
 		return err
 	}
-	if err = r.choose(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
+	return r.choose(ctx, r.votes.K(), len(r.votes.Classes()))
+}
+
+// settle works out what is released and charged, and writes nothing.
+func (r *LabelRun) settle() (err error) {
+	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
-	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
+	if r.planned, err = r.planned.WithSeveral(r.several()); err != nil {
 		return err
 	}
 	if err = r.planned.Reads(r.Read.Missing); err != nil {
@@ -200,18 +287,18 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 // check refuses settings that contradict each other, and files that would replace another.
 func (l *Labels) check() error {
 	switch {
-	case len(l.Votes) == 0 || (l.Plan == nil) == (l.Within == nil):
-		return usagef("votes must be given, and plan or within")
+	case len(l.Votes) == 0:
+		return usagef("votes must be given")
 	case l.Queries < 0 || l.Queries > accountant.MaxOptimalCount:
 		return &UsageError{check.Whole("queries", l.Queries, 1, accountant.MaxOptimalCount)}
+	case l.Sets && len(l.Read.Labels) == 0:
+		return usagef("labels as sets go with several labels of a question")
 	case l.Charge.NewCharge && (l.Charge.Ledger == "" || l.Queries == 0 && l.Table == ""):
 		return usagef("%s goes with %s and %s: it pays for so many labels again", pNewCharge, pLedger,
 			pQueries)
-	case l.Within == nil && l.Budget != (LabelBudget{}):
-		return usagef("a budget of all labels goes with within")
-	case l.Budget.rest() && l.Charge.Ledger == "":
+	case l.Budget != nil && l.Budget.rest() && l.Charge.Ledger == "":
 		return errNoLedger()
-	case l.Within != nil && l.Charge.Slack != nil:
+	case l.Budget != nil && l.Charge.Slack != nil:
 		return usagef("slack goes without a budget of all labels: the plan states it")
 	case l.Read.Layout == votes.LayoutLong && (l.Read.QueryIDs == nil || l.Read.K == 0):
 		// Which queries have a vote, and how many teachers cast any, is as private as the votes.
@@ -237,7 +324,7 @@ func (l *Labels) check() error {
 				pOutput, l.Output.Path, pEncode, pEncode)
 		}
 	}
-	reads := []File{{Name: "table", Path: l.Table}}
+	reads := []File{{Name: "table", Path: l.Table}, l.Beside}
 	for _, p := range l.Votes {
 		names, err := filepath.Glob(p) // a bad pattern is an error when it is read
 		if err != nil || len(names) == 0 {
@@ -259,7 +346,7 @@ func (l *Labels) check() error {
 }
 
 // count reads the votes once, and checks all of them.
-func (r *labelRun) count(ctx context.Context) (err error) {
+func (r *LabelRun) count(ctx context.Context) (err error) {
 	if err = r.source.keep(ctx, r.Read); err != nil {
 		return err
 	}
@@ -283,7 +370,7 @@ func (r *labelRun) count(ctx context.Context) (err error) {
 }
 
 // process passes the votes through work and sink, and reports its progress.
-func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage string,
+func process[T any](ctx context.Context, r *LabelRun, v *votes.Reader, passage string,
 	work func(context.Context, *votes.Batch) (T, error), sink func(*votes.Batch, T) error) error {
 	var o votes.ProcessOptions
 	if r.Progress != nil {
@@ -300,8 +387,9 @@ func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage s
 }
 
 // account works out the cost of so many answers.
-func (r *labelRun) account(queries int) (err error) {
+func (r *LabelRun) account(queries int) (err error) {
 	r.planned, r.summary.Queries = r.planned.WithQueries(queries), queries
+	r.summary.Charged = r.planned.charged()
 	if r.summary.Totals, err = r.planned.Totals(r.Charge.Slack); err != nil {
 		return err
 	}
@@ -312,7 +400,7 @@ func (r *labelRun) account(queries int) (err error) {
 }
 
 // bill works out what the ledger is charged, and that the key is of this release.
-func (r *labelRun) bill() (err error) {
+func (r *LabelRun) bill() (err error) {
 	if r.transaction.Ledger == nil {
 		return nil
 	}
@@ -326,15 +414,14 @@ func (r *labelRun) bill() (err error) {
 		}
 		r.transaction.secret = r.coins.secret
 	}
-	r.Charge.same = spellings(r.Read.Same)
-	slices.Sort(r.Charge.same)
+	r.Charge.Same = r.Read.Same
 	r.Charge.Votes, r.Charge.Key = r.counted.hash, r.coins.fingerprint()
 	r.transaction.Bill, err = r.planned.bill(r.Charge, r.summary.Totals)
 	return err
 }
 
 // draw draws the answers, into the file if there is one, and returns what gives the result.
-func (r *labelRun) draw(file *labelFile) func(context.Context,
+func (r *LabelRun) draw(file *labelFile) func(context.Context,
 	*ledger.Receipt) (func(io.Writer) error, error) {
 	return func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
 		if file == nil {
@@ -348,13 +435,14 @@ func (r *labelRun) draw(file *labelFile) func(context.Context,
 }
 
 // answer draws all answers, in the order of the votes, into the file if there is one.
-func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *labelFile) error {
+func (r *LabelRun) answer(ctx context.Context, paid *ledger.Receipt, file *labelFile) error {
 	if paid != nil {
 		r.summary.Again, r.summary.PaidBy = repeated(paid), paid.Entry().PaidBy
 	}
 	reading := newReading(nil, nil)
 	if r.counted != nil {
 		reading = r.counted.again()
+		reading.free = r.transaction.Ledger == nil
 	}
 	coins := r.coins.coins(r.Charge.RequestID)
 	if r.Seed != nil {
@@ -376,8 +464,9 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 		}
 		// Without a ledger nobody has counted the queries before: no answer beyond the table's last
 		// one reaches Each.
-		if n += b.Len(); most > 0 && n > most {
-			return tooMany(n, most)
+		n += b.Len()
+		if charged := r.planned.WithQueries(n).charged(); most > 0 && charged > most {
+			return tooMany(charged, most)
 		}
 		if r.Each != nil {
 			if err := r.Each(b, d.answers); err != nil {
@@ -404,7 +493,9 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 	return nil
 }
 
-func (r *labelRun) close() {
+// Close ends the release. What Run has put in its place stays.
+func (r *LabelRun) Close() {
+	r = handle.Made(r)
 	r.source.close()
 	if r.votes != nil {
 		_ = r.votes.Close() // only read from
@@ -418,4 +509,12 @@ func spellings(of []votes.Spelling) []string {
 		stated = append(stated, s.String())
 	}
 	return stated
+}
+
+// several returns L and τ of the questions that are read.
+func (l *Labels) several() ensemble.Several { return SeveralOf(l.Read) }
+
+// SeveralOf returns what is stated of several labels of a question.
+func SeveralOf(o votes.Options) ensemble.Several {
+	return ensemble.Several{Labels: len(o.Labels), MostYes: o.MostYes}
 }

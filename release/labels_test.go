@@ -24,15 +24,15 @@ const someVotes = "t1,t2,t3\n1,1,0\n0,0,0\n1,0,1\n"
 
 // newLabels is a release of three labels, for 0.9 with fresh teachers, in a directory with
 // the votes and a ledger, which Charge does not name.
-func newLabels(t *testing.T, budget float64) (l Labels, dir string, book *ledger.Ledger) {
+func newLabels(t *testing.T, budget float64) (l planning, dir string, book *ledger.Ledger) {
 	t.Helper()
 	dir, book = t.TempDir(), newLedger(t, budget)
 	at := filepath.Join(dir, "votes.csv")
 	if err := os.WriteFile(at, []byte(someVotes), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Labels{
-		Votes: []string{at}, Output: FileOutput{Path: filepath.Join(dir, "labels.csv")},
+	return planning{
+		Labels: Labels{Votes: []string{at}, Output: FileOutput{Path: filepath.Join(dir, "labels.csv")}},
 		Plan: func(_ context.Context, k, classes int) (Plan, error) {
 			if k != 3 || classes != 2 {
 				return Plan{}, fmt.Errorf("%d teachers, %d classes", k, classes)
@@ -265,20 +265,20 @@ func TestLabelsAreResumed(t *testing.T) {
 	l.Each = nil
 	for _, tt := range []struct {
 		name   string
-		change func(*Labels)
+		change func(*planning)
 		want   func(error) bool
 	}{
-		{"without the key", func(l *Labels) { l.Checkpoint = "" }, func(err error) bool {
+		{"without the key", func(l *planning) { l.Checkpoint = "" }, func(err error) bool {
 			return errors.Is(err, ledger.ErrReplayed)
 		}},
-		{"other votes", func(l *Labels) {
+		{"other votes", func(l *planning) {
 			l.Votes = []string{filepath.Join(t.TempDir(), "other.csv")}
 			if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n1,1,0\n0,0,0\n1,0,0\n"), 0o600); err !=
 				nil {
 				t.Fatal(err)
 			}
 		}, func(err error) bool { var input *InputError; return errors.As(err, &input) }},
-		{"another request", func(l *Labels) {
+		{"another request", func(l *planning) {
 			l.Charge.RequestID = "april"
 		}, func(err error) bool { var input *InputError; return errors.As(err, &input) }},
 	} {
@@ -343,35 +343,37 @@ func TestLabelsFromStdinNeedAPlace(t *testing.T) {
 // Settings that contradict each other are refused before anything is read or charged.
 func TestLabelsCheck(t *testing.T) {
 	document := func(io.Writer, *Summary) error { return nil }
-	for name, change := range map[string]func(*Labels){
-		"a document named as a table": func(l *Labels) {
+	for name, change := range map[string]func(*planning){
+		"a document named as a table": func(l *planning) {
 			l.Encode, l.Output.Path = document,
 				"x.Parquet"
 		},
-		"a document named as packed": func(l *Labels) {
+		"a document named as packed": func(l *planning) {
 			l.Encode, l.Output.Path = document,
 				"x.json.gz"
 		},
-		"a document in another format": func(l *Labels) {
+		"a document in another format": func(l *planning) {
 			l.Encode, l.Output.Path, l.Format = document,
 				"x.json", votes.FormatCSV
 		},
-		"a document packed": func(l *Labels) {
+		"a document packed": func(l *planning) {
 			l.Encode, l.Output.Path, l.Compression = document, "x.json", votes.CompressionGzip
 		},
-		"a simulation that pays": func(l *Labels) { l.Seed = new(uint64) },
-		"a key without a ledger": func(l *Labels) { l.Checkpoint, l.Charge = "k", Charge{} },
-		"a key and coins from nowhere": func(l *Labels) {
+		"a simulation that pays": func(l *planning) { l.Seed = new(uint64) },
+		"a key without a ledger": func(l *planning) { l.Checkpoint, l.Charge = "k", Charge{} },
+		"a key and coins from nowhere": func(l *planning) {
 			l.Checkpoint, l.Read.Missing = "k",
 				votes.MissingCoin
 		},
-		"the votes as output":  func(l *Labels) { l.Output.Path = l.Votes[0] },
-		"the ledger as output": func(l *Labels) { l.Output.Path = l.Charge.Ledger },
-		"the table as output":  func(l *Labels) { l.Table = l.Output.Path },
-		"no request":           func(l *Labels) { l.Charge.RequestID = "" },
-		"nobody's votes":       func(l *Labels) { l.Charge.Teachers = "" },
-		"less than no records": func(l *Labels) { l.Charge.Records = -1 },
-		"a key for other coins": func(l *Labels) {
+		"the votes as output":  func(l *planning) { l.Output.Path = l.Votes[0] },
+		"the ledger as output": func(l *planning) { l.Output.Path = l.Charge.Ledger },
+		"the table as output":  func(l *planning) { l.Table = l.Output.Path },
+		"no request":           func(l *planning) { l.Charge.RequestID = "" },
+		"nobody's votes":       func(l *planning) { l.Charge.Teachers = "" },
+		"less than no records": func(l *planning) { l.Charge.Records = -1 },
+		"less than no labels":  func(l *planning) { l.Queries = -1 },
+		"labels beyond number": func(l *planning) { l.Queries = accountant.MaxOptimalCount + 1 },
+		"a key for other coins": func(l *planning) {
 			l.Checkpoint, l.Read = filepath.Join(t.TempDir(), "k"),
 				votes.Options{Layout: votes.LayoutCounts, Classes: []string{"a", "b", "c"}}
 			l.Votes = []string{filepath.Join(t.TempDir(), "counts.csv")}
@@ -451,13 +453,22 @@ func TestLabelsWithinABudget(t *testing.T) {
 			t.Errorf("paid %v: planned for %d: %+v, %v", paid, asked, s, err)
 		}
 		l.Output.Path += "2"
+		if !paid { // a simulation is planned for a budget too
+			l.Seed = new(uint64(7))
+			if s, err := l.Run(t.Context()); err != nil || !s.Simulated || s.Queries != 3 {
+				t.Errorf("simulated: %+v, %v", s, err)
+			}
+			l.Seed = nil
+			l.Output.Path += "2"
+		}
 		l.Charge.Slack = new(0.0)
 		if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
 			t.Errorf("with a slack: %+v, %v", s, err)
 		}
-		l.Charge.Slack, l.Plan = nil, mechanism
-		if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
-			t.Errorf("with two plans: %+v, %v", s, err)
+		l.Charge.Slack = nil
+		l.Labels.Plan, l.Labels.Budget = private(t, 1e-5, 0), new(LabelBudget)
+		if s, err := l.Labels.Run(t.Context()); s != nil || !isUsage(err) {
+			t.Errorf("with a plan that no budget was looked at for: %+v, %v", s, err)
 		}
 	}
 }

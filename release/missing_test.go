@@ -89,10 +89,9 @@ func TestOnlineVotesThatMayBeNone(t *testing.T) {
 	if o.scope == plain.scope {
 		t.Error("mechanisms of two proofs share their coins")
 	}
-	k := serviceKey{Key: must.Get(randsrc.NewKey())(t)}
 	other := must.Get(NewPlan(must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2,
 		Affected: 1, Neighbours: accountant.ReplaceOne}, 200))(t)))(t)
-	if slices.EqualFunc(k.scope("l", mayBeNone(t)).parts(), k.scope("l", other).parts(),
+	if slices.EqualFunc(scopeOf("l", mayBeNone(t)).parts(), scopeOf("l", other).parts(),
 		func(a, b []byte) bool { return string(a) == string(b) }) {
 		t.Error("one key gives both kinds the same coins")
 	}

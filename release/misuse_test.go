@@ -2,7 +2,6 @@ package release_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -57,14 +56,10 @@ func TestMisuse(t *testing.T) {
 				Output: release.FileOutput{Path: filepath.Join(t.TempDir(), "out.csv")}}.Run(ctx))
 		},
 		"Labels without stdin": func() error {
-			return errOf(release.Labels{Votes: []string{"-"}, Plan: func(context.Context, int,
-				int) (release.Plan, error) {
-				return release.NewPlan(m)
-			}}.Run(ctx))
+			return errOf(release.Labels{Votes: []string{"-"}, Plan: must.Get(release.NewPlan(m))(t)}.Run(ctx))
 		},
 		"Labels with a zero plan": func() error {
 			return errOf(release.Labels{Votes: []string{"-"}, Stdin: bytes.NewBufferString("0,1,0\n"),
-				Plan:   func(context.Context, int, int) (release.Plan, error) { return release.Plan{}, nil },
 				Output: release.FileOutput{Path: filepath.Join(t.TempDir(), "out.csv")}}.Run(ctx))
 		},
 		"Model{}.Run":       func() error { return errOf(release.Model{}.Run(ctx)) },

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,22 +27,25 @@ import (
 // OnlineOptions are an on-line release: queries that come one at a time.
 type OnlineOptions struct {
 	// Plan has the mechanism. Each query is charged by itself, whatever its number of queries, unless
-	// one charge pays for many labels ([Plan.ForLabels]). Required unless Within is given.
+	// one charge pays for many labels ([Plan.ForLabels]). Required. [FindPaid] tells whether the ledger has
+	// one already, so that none need be made.
 	Plan Plan
-	// Within, unless nil, takes the place of Plan, as that of [Labels] does: it returns what answers
-	// Statement.Labels queries within Budget. Where the ledger has a charge of this Statement, its
-	// mechanism answers and nothing is planned.
-	Within    func(ctx context.Context, budget accountant.Cost) (p Plan, slack float64, err error)
-	Budget    LabelBudget
-	Statement *Statement // required with Within, with all its fields but Budget and Rest
+	// Statement is all that decides on the mechanism. The mechanism that answered the same statement
+	// before, or that a charge of it paid for, takes the place of Plan: it draws the same labels, and Plan
+	// may be of another solver. With Labels, Plan is made for so many.
+	Statement *Statement
+	// Several has L and τ where each query is a question with several labels, as [Query.Sets] has them: it is
+	// charged as r = min(L, 2τt) answers. Statement must have the same. Defaults to the plan's
+	// ([Plan.WithSeveral]).
+	Several ensemble.Several
 	// Stated is the operator's statement of the teachers' promise, and must fit Plan. What it leaves
 	// out is the worst case: they promise nothing, and a record reaches all of them. The operator of
 	// a service answers for them, and no table does. M, TotalEpsilon and Delta, which are about one
 	// answer, are not compared: Plan has them.
-	Stated Stated
+	Stated ensemble.Stated
 	// Charge states the payment, without the fields of one request: RequestID, Draw, Votes, Query,
-	// Client, Share and Key. Ledger is required, unless Book is given. Slack is for a [Batch], and 0
-	// where none is stated.
+	// Client, Share and Key. Ledger is required, unless Book is given. Slack is for a [Batch], of which it
+	// is 0 where none is stated, and for the labels of a question.
 	Charge Charge
 	// Book is the ledger, opened, instead of Charge.Ledger.
 	Book *ledger.Ledger
@@ -88,7 +92,10 @@ type online struct {
 // Answered is the answer to a query.
 type Answered struct {
 	ID    string
-	Class int // or ensemble.Abstained
+	Class int // or ensemble.Abstained, as it is where questions have several labels
+	// Asked are the labels that were asked of a question with several, and Classes the answer to each: 0 for
+	// no, 1 for yes, or ensemble.Abstained. nil of others.
+	Asked, Classes []int
 	// Replayed is true if the request was charged before: nothing was spent now.
 	Replayed bool
 	// Simulated is true if the ledger is one for tests: nothing was released.
@@ -109,6 +116,13 @@ type Answered struct {
 // [InputError].
 func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	options.Charge.Slack, options.Book = handle.Copy(options.Charge.Slack), handle.Copy(options.Book)
+	options.Statement = handle.Deep(options.Statement)
+	if options.Several == (ensemble.Several{}) {
+		options.Several = options.Plan.several
+	}
+	if said := options.Statement; said != nil && said.several() != options.Several {
+		return nil, usagef("several = %+v, but the statement is of %+v", options.Several, said.several())
+	}
 	o := &Online{&online{options: options}}
 	if options.Book != nil {
 		if options.Charge.Ledger != "" {
@@ -116,16 +130,17 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 		}
 		o.options.Charge.Ledger = options.Book.Path()
 	}
-	if options.Within != nil {
+	if options.Statement != nil {
 		if err := o.plan(ctx); err != nil {
 			return nil, err
 		}
 		options = o.options
 	}
-	o.options.Plan = options.Plan.WithQueries(1)
-	if err := options.Plan.check(); err != nil {
+	several, err := options.Plan.WithSeveral(options.Several)
+	if err != nil {
 		return nil, err
 	}
+	o.options.Plan = several.WithQueries(max(1, options.Several.Labels))
 	if err := options.Plan.Reads(options.Missing); err != nil {
 		return nil, err
 	}
@@ -140,7 +155,7 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if err := template.Check(o.options.Plan.promise()); err != nil {
 		return nil, err
 	}
-	err := options.Stated.demand(options.Plan.mechanism.Problem(), "the mechanism")
+	err = demand(options.Stated, options.Plan.mechanism.Problem(), "the mechanism")
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +175,11 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 		return nil, err
 	}
 	o.keyName = o.key.name()
-	o.scope = o.key.digest("scope", o.key.scope(o.book.ID(), o.options.Plan).parts()...)
+	o.scope = o.key.digest("scope", scopeOf(o.book.ID(), o.options.Plan).parts()...)
 	if err := o.probe(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.keepGiven(ctx); err != nil {
 		return nil, err
 	}
 	if err := o.KeepHead(ctx); err != nil {
@@ -210,7 +228,7 @@ func (o *Online) Teachers() ensemble.TeacherRandomness { return o.made().options
 // the same for people; false where nothing was.
 func (o *Online) Stated() (p constraints.Problem, text string, said bool) {
 	o = o.made()
-	if !o.options.Stated.Teachers() {
+	if !o.options.Stated.OfTeachers() {
 		return constraints.Problem{}, "", false
 	}
 	s := o.options.Plan.Summary(votes.Roles{}, o.options.Charge)
@@ -265,7 +283,6 @@ func (o *Online) noteFailure(book *ledger.Ledger, err error) {
 
 // SpentBy returns what a client spent, by the ledger's entries.
 func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error) {
-	o = o.made()
 	o = o.made()
 	book, err := o.ledger(ctx)
 	if err != nil {
@@ -425,7 +442,7 @@ func (o *Online) transaction(book *ledger.Ledger,
 		return nil, nil, &InputError{err}
 	}
 	m := o.options.Plan.mechanism
-	counts, missing, err := q.count(m.Setting(), o.options.Missing)
+	cast, err := o.read(&q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -433,28 +450,41 @@ func (o *Online) transaction(book *ledger.Ledger,
 	if err != nil {
 		return nil, nil, err
 	}
-	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), replay, q.row())
+	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), replay, cast.row)
 	b, err := o.bill(&q, digest)
 	if err != nil {
 		return nil, nil, err
 	}
-	a = &Answered{ID: q.ID, Simulated: book.Simulated()}
+	a = &Answered{ID: q.ID, Class: ensemble.Abstained, Asked: cast.asked, Simulated: book.Simulated()}
 	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != "", keyed: true}
 	t.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes
 		// from the same id, its answers share no coins.
 		start := book.Clock()
-		class, err := m.AnswerMissing(randsrc.KeyedCoins(o.key.Key, string(o.scope[:])),
-			string(digest[:]), slices.Clone(counts), missing) // guesses are added to the counts
-		if err != nil {
-			return nil, err
+		coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
+		classes := make([]int, len(cast.counts))
+		for i, counts := range cast.counts {
+			name := digest[:len(digest):len(digest)]
+			if cast.asked != nil { // each label has coins of its own
+				name = binary.AppendUvarint(name, uint64(cast.asked[i]))
+			}
+			var err error
+			classes[i], err = m.AnswerMissing(coins, string(name), slices.Clone(counts), cast.missing) // guesses are added
+			if err != nil {
+				return nil, err
+			}
 		}
-		a.Class = class
+		var drawn any = classes
+		if cast.asked == nil {
+			a.Class, drawn = classes[0], classes[0]
+		} else {
+			a.Classes = classes
+		}
 		a.InLedger -= book.Clock() - start // of a replay; with a charge the clock stands still
 		// With the seal, which nobody knows, the digest in the ledger does not tell the answer.
 		seal := o.key.digest("answer", digest[:])
 		return func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "darrm answer 1\n%x\n%d\n", seal, class)
+			_, err := fmt.Fprintf(w, "darrm answer 1\n%x\n%d\n", seal, drawn)
 			return err
 		}, nil
 	}

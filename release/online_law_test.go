@@ -63,6 +63,11 @@ func everyMechanism(t *testing.T) map[string]struct {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// A charge keeps the problem alone: the mechanism is made of it again by its name.
+		kept, err := Baseline(t.Context(), m.Name(), b.Certified.Problem(), accountant.ReplaceOne)
+		if err != nil || kept.mechanism == nil || !kept.mechanism.NoiseFunction().Same(b.Certified) {
+			t.Errorf("%s from its charge: %+v, %v", m.Name(), kept, err)
+		}
 		out["darrm: "+kind.Name] = struct {
 			plan  Plan
 			votes []int

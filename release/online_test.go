@@ -36,9 +36,9 @@ func newOnline(t testing.TB, plan Plan, c Charge, budget float64) (*Online, Onli
 }
 
 // saidOf states what the plan presumes of the teachers.
-func saidOf(plan Plan) Stated {
+func saidOf(plan Plan) ensemble.Stated {
 	p := plan.mechanism.Problem()
-	s := Stated{Epsilon: &p.Epsilon, Affected: &p.Affected}
+	s := ensemble.Stated{Epsilon: &p.Epsilon, Affected: &p.Affected}
 	if plan.promise() {
 		s.TeacherDelta = &p.TeacherDelta
 	}

@@ -2,60 +2,109 @@ package release
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/darrm/darrm/ledger"
 )
 
-// plan sets the plan within the budget of all labels: that of the ledger's charge of the same
-// statement, the oldest with labels left, or a new one. Where all labels of all such charges are
-// taken, the mechanism is that of one of them: it repeats its answers, and draws no new one.
+// plan sets the plan of a statement: that of the ledger's charge of the same statement, the oldest
+// with labels left, that of earlier answers, or the one that is given. Where all labels of all such
+// charges are taken, the mechanism is that of one of them: it repeats its answers, and draws no new one.
 func (o *Online) plan(ctx context.Context) error {
-	n := o.options.Statement
-	switch {
-	case n == nil || n.Labels < 1:
-		return usagef("a budget of all labels is for a number of them: give %s", pQueries)
-	case o.options.Plan.mechanism != nil:
-		return usagef("plan and within exclude each other")
-	case o.options.Charge.Ledger == "":
+	if o.options.Charge.Ledger == "" {
 		return usagef("answers on line need a ledger: give %s", pLedger)
 	}
-	book := o.options.Book
-	if book == nil {
-		var err error
-		if book, err = o.options.Charge.Open(ctx); err != nil {
-			return err
-		}
-	}
-	stated, budget := *n, o.options.Budget.Cost
-	stated.Rest, stated.Budget = o.options.Budget.restName(), &budget
-	all, err := book.Quotas(ctx)
-	if err != nil {
-		return err
-	}
-	open, most := enoughLeft(all, 1, func(_ *ledger.QuotaUse, event *Event) bool {
-		return event.Stated != nil && stated.differs(event.Stated) == ""
-	})
-	if open == nil {
-		open = most
-	}
-	if open != nil {
-		event, _ := paidEvent(&open.Charge)
-		o.options.Charge.stated = event.Stated
-		o.options.Plan, err = paidPlan(ctx, book, &open.Charge, event, book.Relation())
-		return err
-	}
-	if o.options.Budget.rest() {
-		rest, err := o.options.Budget.left(ctx, book)
+	if o.options.Book == nil {
+		book, err := o.options.Charge.Open(ctx)
 		if err != nil {
 			return err
 		}
-		budget = o.options.Budget.resolve(rest)
+		o.options.Book = book
 	}
-	plan, slack, err := o.options.Within(ctx, budget)
+	stated := o.options.Statement
+	if stated.Labels < 1 {
+		return o.planEach(ctx, stated)
+	}
+	open, event, err := openCharge(ctx, o.options.Book, stated)
+	switch {
+	case err != nil:
+		return err
+	case open != nil:
+		o.options.Charge.stated = event.Stated
+		o.options.Plan, err = paidPlan(ctx, o.options.Book, &open.Charge, event, o.options.Book.Relation())
+		return err
+	}
+	o.options.Charge.stated = stated
+	if err := o.options.Plan.check(); err != nil {
+		return err
+	}
+	n := stated.Labels * stated.several().PerQuestion(o.options.Plan.mechanism.Setting().Affected)
+	if o.options.Plan.Together().Most != n {
+		o.options.Plan, err = o.options.Plan.ForLabels(n, o.options.Charge.Slack)
+	}
+	return err
+}
+
+// planEach sets the plan of answers that pay for themselves. Such an answer does not name its table:
+// its keyed digest binds it. The ledger keeps the name under the statement's instead, once for all
+// answers, so that whoever states the same later answers by the same table and plans nothing.
+func (o *Online) planEach(ctx context.Context, stated *Statement) error {
+	kept, found, err := o.keptPlan(ctx, stated)
+	if found || err != nil {
+		o.options.Plan = kept
+		return err
+	}
+	if plan := o.options.Plan; plan.check() != nil || !plan.tabled() {
+		return nil // what has no table is calibrated from what is stated
+	}
+	return o.keepName(ctx, stated)
+}
+
+// keepName keeps the table of the plan, and its name under the statement's. Of two servers that keep a
+// name at once both take the first.
+func (o *Online) keepName(ctx context.Context, stated *Statement) error {
+	book, plan := o.options.Book, o.options.Plan
+	setting, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
+	event := Event{Mechanism: plan.mechanism.Name(), K: setting.K, Affected: setting.Affected,
+		PerAnswer: &per, Stated: stated, Online: true}
+	plan.name(&event)
+	content, err := json.Marshal(event)
 	if err != nil {
 		return err
 	}
-	o.options.Charge.stated = &stated
-	o.options.Plan, err = plan.ForLabels(stated.Labels, &slack)
+	if err := plan.keptTable().keep(ctx, book); err != nil {
+		return err
+	}
+	if err := book.Keep(ctx, stated.digest(), content); err != nil {
+		return &LedgerError{fmt.Errorf("the name of the table that is to answer could not be kept beside "+
+			"the ledger: %w", err)}
+	}
+	kept, found, err := o.keptPlan(ctx, stated)
+	if err == nil && found && kept.tableDigest() != plan.tableDigest() { // of another server, a moment ago
+		o.options.Plan = kept
+	}
 	return err
+}
+
+// keepGiven keeps a table that was handed in: so one comes back that is lost beside the ledger. A store
+// that may keep none is no error, since no answer of a table that is at hand needs it.
+func (o *Online) keepGiven(ctx context.Context) error {
+	if o.options.Statement != nil || !o.options.Plan.tabled() {
+		return nil
+	}
+	if err := o.options.Plan.keptTable().keep(ctx, o.book); !errors.Is(err, ledger.ErrKept) {
+		return err
+	}
+	return nil
+}
+
+// keptPlan is [keptPlan] of the ledger, and keeps what the operator states.
+func (o *Online) keptPlan(ctx context.Context, stated *Statement) (plan Plan, found bool, err error) {
+	plan, found, err = keptPlan(ctx, o.options.Book, stated)
+	if found {
+		err = Match(o.options.Stated, plan.mechanism.Problem(), "the table that is kept beside the ledger")
+	}
+	return plan, found && err == nil, err
 }

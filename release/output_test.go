@@ -1,11 +1,13 @@
 package release
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/ledger"
@@ -68,5 +70,35 @@ func TestWriteNewToADevice(t *testing.T) {
 		if err := (FileOutput{Path: path}).WriteNew(t.Context(), encode); !errors.Is(err, want) {
 			t.Errorf("file %d: %v", i+1, err)
 		}
+	}
+}
+
+// What could not be encoded is an error, on stdout too, which gets nothing of a short text; so is what
+// stdout does not take.
+func TestWriteOfAnError(t *testing.T) {
+	stop := errors.New("stop")
+	var stdout strings.Builder
+	path := filepath.Join(t.TempDir(), "x.csv")
+	var output *OutputError
+	for _, o := range []FileOutput{{Stdout: &stdout}, {Path: "-", Stdout: &stdout}, {Path: path}} {
+		err := o.Write(t.Context(), func(w io.Writer) error {
+			_, err := io.WriteString(w, "labels")
+			return cmp.Or(err, stop)
+		})
+		if !errors.As(err, &output) || !errors.Is(err, stop) {
+			t.Errorf("%q: %v", o.Path, err)
+		}
+	}
+	if _, err := os.Stat(path); stdout.Len() > 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("stdout has %q, the file: %v", stdout.String(), err)
+	}
+	closed, w := io.Pipe()
+	closed.Close()
+	err := FileOutput{Stdout: w}.Write(t.Context(), func(w io.Writer) error {
+		_, err := io.WriteString(w, "labels")
+		return err
+	})
+	if !errors.As(err, &output) || !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("a closed pipe: %v", err)
 	}
 }

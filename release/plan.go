@@ -1,9 +1,8 @@
 package release
 
 import (
-	"encoding/binary"
+	"context"
 	"fmt"
-	"hash"
 	"math"
 	"math/big"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
@@ -27,7 +27,8 @@ import (
 type Plan struct {
 	mechanism *ensemble.Mechanism
 	queries   int
-	labels    int                  // that one charge pays for; 0 where each release pays for its answers
+	several   ensemble.Several     // what queries are labels of
+	labels    int                  // answers that one charge pays for; 0 where each release pays for its answers
 	whole     Totals               // of labels
 	table     Table                // of the mechanism, where more than its numbers is known
 	numbers   func() ledger.Digest // see tableDigest
@@ -54,8 +55,43 @@ func (plan Plan) check() error {
 // Mechanism returns a copy of what answers; nil of the zero Plan.
 func (plan Plan) Mechanism() *ensemble.Mechanism { return handle.Copy(plan.mechanism) }
 
-// Queries returns the number of answers.
+// Queries returns the number of answers that are drawn.
 func (plan Plan) Queries() int { return plan.queries }
+
+// WithSeveral returns the plan for queries that are the labels of questions. They are charged as
+// [ensemble.Several.Answers] says, whichever of a question's labels are asked. s is of teachers that promise
+// nothing and of two classes.
+func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
+	if err := plan.check(); err != nil {
+		return Plan{}, err
+	}
+	if err := s.Validate(); err != nil {
+		return Plan{}, &UsageError{err}
+	}
+	switch setting := plan.mechanism.Setting(); {
+	case s == ensemble.Several{}:
+	case plan.promise():
+		return Plan{}, usagef("several labels of a question presume nothing of the teachers: a promise about one "+
+			"label is none about all of them, so %s goes without it", plan.mechanism.Name())
+	case setting.Classes != 2:
+		return Plan{}, usagef("each of several labels is a question of two classes, no and yes, but %s is for %d",
+			plan.mechanism.Name(), setting.Classes)
+	case setting.Missing && s.MostYes != 0 && s.MostYes != s.Labels:
+		return Plan{}, usagef("votes that may be none change on every label, so they go without a most of them: "+
+			"%s %v counts a blank as no", pMissing, votes.MissingNo)
+	}
+	plan.several = s
+	return plan, nil
+}
+
+// Several returns L and τ of the questions whose labels the queries are; zero where a query is a question of
+// its own.
+func (plan Plan) Several() ensemble.Several { return plan.several }
+
+// charged returns N, the number of answers that the queries are charged as.
+func (plan Plan) charged() int {
+	return plan.several.Answers(plan.queries, plan.mechanism.Setting().Affected)
+}
 
 // WithQueries returns the plan of so many answers.
 func (plan Plan) WithQueries(n int) Plan {
@@ -73,8 +109,7 @@ func (plan Plan) ForLabels(n int, slack *float64) (Plan, error) {
 	}
 	switch most := plan.mechanism.Together().Most; {
 	case most > 0 && n != most:
-		return Plan{}, &UsageError{&check.Error{Name: "queries", Value: n,
-			Rule: fmt.Sprintf("%d: for so many answers the table was made", most)}}
+		return Plan{}, &UsageError{check.Wantf("queries", n, "%d: for so many answers the table was made", most)}
 	case most > 0:
 		return plan, nil
 	case plan.promise():
@@ -84,7 +119,9 @@ func (plan Plan) ForLabels(n int, slack *float64) (Plan, error) {
 	}
 	var err error
 	plan.labels = 0
-	if plan.whole, err = plan.WithQueries(n).Totals(slack); err != nil {
+	whole := plan
+	whole.queries, whole.several = n, ensemble.Several{}
+	if plan.whole, err = whole.Totals(slack); err != nil {
 		return Plan{}, err
 	}
 	plan.labels = n
@@ -132,6 +169,26 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Plan, error) {
 // for which its t was counted.
 func Plurality(c *plurality.Certified, neighbours accountant.Relation) (Plan, error) {
 	m, err := ensemble.Plurality(c, neighbours)
+	if err != nil {
+		return Plan{}, err
+	}
+	return NewPlan(m)
+}
+
+// Baseline returns answers with the baseline of this name, certified for p. neighbours is the relation
+// of the teachers' promise.
+func Baseline(ctx context.Context, name string, p constraints.Problem,
+	neighbours accountant.Relation) (Plan, error) {
+	d, _ := ensemble.Describe(name)
+	kind, ok := d.Baseline()
+	if !ok {
+		return Plan{}, fmt.Errorf("%q is no baseline of the literature", name)
+	}
+	b, err := kind.Certify(ctx, p)
+	if err != nil {
+		return Plan{}, err
+	}
+	m, err := ensemble.Baseline(b, neighbours)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -188,33 +245,6 @@ func (plan Plan) tabled() bool {
 	return m.NoiseFunction() != nil || m.Table() != nil || m.AnswersTable() != nil
 }
 
-// pin adds the numbers of the mechanism to the hash: two mechanisms that could answer the same
-// votes differently differ in it.
-func (plan Plan) pin(h hash.Hash) {
-	var buf []byte
-	add := func(v uint64) {
-		buf = binary.LittleEndian.AppendUint64(buf[:0], v)
-		h.Write(buf)
-	}
-	if c := plan.mechanism.AnswersTable(); c != nil {
-		h.Write([]byte("answers " + c.Hash()))
-		return
-	}
-	if c := plan.mechanism.Table(); c != nil {
-		p, end := c.Problem(), c.System().Variables()
-		h.Write([]byte("plurality"))
-		add(uint64(p.K))
-		add(uint64(p.Classes))
-		for i := range end {
-			add(c.Mass(i))
-		}
-		return
-	}
-	for _, v := range plan.mechanism.NoiseFunction().Func().Values() {
-		add(math.Float64bits(v))
-	}
-}
-
 // certificate describes the check of the mechanism's numbers; "" where it has none.
 func (plan Plan) certificate() string {
 	switch m := plan.mechanism; {
@@ -243,8 +273,11 @@ type Totals struct {
 }
 
 // cost returns what holds of teachers that spend so, and the larger ε and δ where that is unknown.
+// Totals that nobody worked out promise nothing.
 func (t Totals) cost(spend ensemble.TeacherRandomness) accountant.Cost {
 	switch {
+	case t == Totals{}:
+		return accountant.Cost{Epsilon: math.Inf(1), Delta: 1}
 	case t.Frozen == nil || spend == ensemble.FreshTeachers:
 		return t.Fresh.Cost
 	case spend == ensemble.FrozenTeachers:
@@ -262,22 +295,22 @@ func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 		return Totals{}, err
 	}
 	if plan.labels > 0 {
-		if plan.queries > plan.labels {
-			return Totals{}, tooMany(plan.queries, plan.labels)
+		if n := plan.charged(); n > plan.labels {
+			return Totals{}, tooMany(n, plan.labels)
 		}
 		return plan.whole, nil
 	}
 	together := plan.mechanism.Together().Most > 0
 	switch {
 	case together && slack != nil && *slack != 0:
-		return Totals{}, &UsageError{&check.Error{Name: "slack", Value: *slack,
-			Rule: "left out for a table for many answers: nothing composes"}}
+		return Totals{}, &UsageError{check.Want("slack", *slack,
+			"left out for a table for many answers: nothing composes")}
 	case slack != nil:
 		t.Slack = *slack
 	case !together:
 		t.Slack = ensemble.SlackFor(plan.mechanism.PerAnswer())
 	}
-	r := plan.mechanism.Answers(plan.queries, t.Slack)
+	r := plan.mechanism.Answers(plan.charged(), t.Slack)
 	if t.Fresh, err = r.Total(); err != nil || !plan.promise() {
 		return t, err
 	}

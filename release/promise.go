@@ -5,75 +5,20 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 )
-
-// Stated is the user's statement of the teachers' promise, and of the release, beside a table. A
-// nil field was not stated.
-type Stated struct {
-	Epsilon      *float64 // ε of each teacher, +Inf for teachers that promise nothing
-	TeacherDelta *float64 // Δ
-	Affected     *int     // t, the most teachers that one record reaches; AllTeachers for K
-	M            *float64
-	LabelEpsilon *float64 // ε of one answer, instead of mε
-	Delta        *float64 // δ of one answer
-}
-
-// AllTeachers as Stated.Affected states that one record may reach all teachers, whatever their
-// number.
-const AllTeachers = 0
 
 // DataNames returns what [AffectedByData] knows.
 func DataNames() []string { return []string{"disjoint", "overlapping"} }
 
-// AffectedByData returns Stated.Affected by a word about the teachers' data: "disjoint" parts
+// AffectedByData returns ensemble.Stated.Affected by a word about the teachers' data: "disjoint" parts
 // mean that one record reaches one teacher, "overlapping" ones that it may reach all.
 func AffectedByData(data string) (int, error) {
 	if i := slices.Index(DataNames(), data); i >= 0 {
-		return []int{1, AllTeachers}[i], nil
+		return []int{1, ensemble.AllTeachers}[i], nil
 	}
 	return 0, usagef("%s = %q, but it must be \"disjoint\" or \"overlapping\"", pData, data)
-}
-
-// Teachers reports whether anything was stated of the teachers themselves.
-func (s Stated) Teachers() bool {
-	return s.Epsilon != nil || s.TeacherDelta != nil || s.Affected != nil
-}
-
-// Reach returns t, the most of k teachers that one record reaches: all of them where nothing else
-// was stated.
-func (s Stated) Reach(k int) int {
-	if s.Affected == nil || *s.Affected == AllTeachers {
-		return k
-	}
-	return *s.Affected
-}
-
-// Problem returns the stated promise as the problem of k teachers. δ is by default the least that
-// the teachers' own Δ allows.
-func (s Stated) Problem(k int) (constraints.Problem, error) {
-	p := constraints.Problem{K: k, Affected: s.Reach(k)}
-	if s.LabelEpsilon != nil {
-		if err := check.LabelEpsilon(*s.LabelEpsilon); err != nil {
-			return p, err // 0 would mean "not given" to constraints
-		}
-	}
-	for _, v := range []struct {
-		said  *float64
-		field *float64
-	}{{s.Epsilon, &p.Epsilon}, {s.TeacherDelta, &p.TeacherDelta}, {s.M, &p.M},
-		{s.LabelEpsilon, &p.TotalEpsilon}, {s.Delta, &p.Delta}} {
-		if v.said != nil {
-			*v.field = *v.said
-		}
-	}
-	if s.LabelEpsilon != nil {
-		p.M = 0
-	}
-	if s.Delta == nil {
-		return p.WithDefaultDelta()
-	}
-	return p, p.Validate()
 }
 
 // Match refuses a table that was made for other teachers, or another release, than those
@@ -82,9 +27,9 @@ func (s Stated) Problem(k int) (constraints.Problem, error) {
 // worst case: ε = +Inf, Δ = 0 with that and else unknown, and t = K. If nothing is said of them,
 // the table's teachers are taken, which a report must say. source names the table in errors,
 // which are [UsageError]s.
-func (s Stated) Match(p constraints.Problem, source string) error {
-	if s.Teachers() {
-		if err := s.matchTeachers(p, source); err != nil {
+func Match(s ensemble.Stated, p constraints.Problem, source string) error {
+	if s.OfTeachers() {
+		if err := matchTeachers(s, p, source); err != nil {
 			return err
 		}
 	}
@@ -103,15 +48,15 @@ func (s Stated) Match(p constraints.Problem, source string) error {
 // demand is Match for what goes on answering long after somebody read a report, as far as it
 // is about the teachers: a mechanism that rests on their promise, or on a record that cannot
 // reach all of them, is taken at the word of whoever runs it, and never at its own.
-func (s Stated) demand(p constraints.Problem, source string) error {
-	if !s.Teachers() && !math.IsInf(p.Epsilon, 1) {
+func demand(s ensemble.Stated, p constraints.Problem, source string) error {
+	if !s.OfTeachers() && !math.IsInf(p.Epsilon, 1) {
 		return usagef("nothing was stated of the teachers, but %s is for private ones: "+
 			"state %s, %s and %s (or %s)", source, pEpsilon, pTeacherDelta, pAffected, pData)
 	}
-	return s.matchTeachers(p, source)
+	return matchTeachers(s, p, source)
 }
 
-func (s Stated) matchTeachers(p constraints.Problem, source string) error {
+func matchTeachers(s ensemble.Stated, p constraints.Problem, source string) error {
 	epsilon, unsaid := math.Inf(1), check.Named("")
 	if s.Epsilon != nil {
 		epsilon = *s.Epsilon
@@ -131,7 +76,7 @@ func (s Stated) matchTeachers(p constraints.Problem, source string) error {
 	}
 	affected, unsaid := p.K, check.Named(", since neither %s nor %s was given", pAffected, pData)
 	if s.Affected != nil {
-		if unsaid = check.Named(""); *s.Affected != AllTeachers {
+		if unsaid = check.Named(""); *s.Affected != ensemble.AllTeachers {
 			affected = *s.Affected
 		}
 	}

@@ -25,15 +25,15 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 			presumes = p.Affected < p.K
 		}
 		for _, c := range []struct {
-			stated Stated
+			stated ensemble.Stated
 			want   string // in the error; "" for none
 			fails  bool
 		}{
 			{saidOf(w.plan), "", false},
-			{Stated{}, unstated, presumes},
-			{Stated{M: new(7.), Delta: new(.1)}, unstated, presumes},
-			{Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "epsilon = 0.05", true},
-			{Stated{Affected: new(p.K + 1)}, "the mechanism is for", true},
+			{ensemble.Stated{}, unstated, presumes},
+			{ensemble.Stated{M: new(7.), Delta: new(.1)}, unstated, presumes},
+			{ensemble.Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "epsilon = 0.05", true},
+			{ensemble.Stated{Affected: new(p.K + 1)}, "the mechanism is for", true},
 		} {
 			options.Stated = c.stated
 			o, err := OpenOnline(t.Context(), options)
@@ -55,7 +55,7 @@ func TestOnlineNeedsTheTeachersStated(t *testing.T) {
 	worst := must.Get(ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 10,
 		Neighbours: accountant.ReplaceOne}, 0.5))(t)
 	_, options := newOnline(t, must.Get(NewPlan(worst))(t), Charge{}, 1e3)
-	options.Stated = Stated{}
+	options.Stated = ensemble.Stated{}
 	if _, text, said := openOnline(t, options).Stated(); said || text != "" {
 		t.Errorf("nothing was stated, and it says %q", text)
 	}
@@ -73,37 +73,37 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 	n := func(x int) *int { return &x }
 	for _, tt := range []struct {
 		name   string
-		stated Stated
+		stated ensemble.Stated
 		table  constraints.Problem
 		want   string // in the error; "" for none
 	}{
-		{"nothing said", Stated{}, disjoint, ""},
-		{"all said", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, ""},
-		{"reach left out", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, disjoint, "affected = 5"},
-		{"reach left out, worst case", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, overlapping, ""},
-		{"all reached", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(AllTeachers)},
+		{"nothing said", ensemble.Stated{}, disjoint, ""},
+		{"all said", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, ""},
+		{"reach left out", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, disjoint, "affected = 5"},
+		{"reach left out, worst case", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, overlapping, ""},
+		{"all reached", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(ensemble.AllTeachers)},
 			overlapping, ""},
-		{"all reached, table for one", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
-			Affected: n(AllTeachers)}, disjoint, "affected = 5"},
-		{"fewer reached than the table has", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
+		{"all reached, table for one", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
+			Affected: n(ensemble.AllTeachers)}, disjoint, "affected = 5"},
+		{"fewer reached than the table has", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5),
 			Affected: n(1)}, overlapping, "affected = 1"},
-		{"another epsilon", Stated{Epsilon: f(0.2), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
+		{"another epsilon", ensemble.Stated{Epsilon: f(0.2), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
 			"epsilon = 0.2"},
-		{"another delta", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-4), Affected: n(1)}, disjoint,
+		{"another delta", ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(1e-4), Affected: n(1)}, disjoint,
 			"teacher delta = 0.0001"},
-		{"epsilon left out", Stated{TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
+		{"epsilon left out", ensemble.Stated{TeacherDelta: f(1e-5), Affected: n(1)}, disjoint,
 			"epsilon was not given"},
-		{"delta left out", Stated{Epsilon: f(0.3), Affected: n(1)}, disjoint,
+		{"delta left out", ensemble.Stated{Epsilon: f(0.3), Affected: n(1)}, disjoint,
 			"teacher delta was not given"},
-		{"reach only", Stated{Affected: n(1)}, disjoint, "epsilon was not given"},
-		{"reach only, no promise", Stated{Affected: n(1)}, nothing, ""},
-		{"reach left out, no promise", Stated{Epsilon: f(math.Inf(1))}, nothing, "affected = 5"},
-		{"the release's own", Stated{M: f(1), Delta: f(1e-5)}, disjoint, ""},
-		{"another allowance", Stated{M: f(2)}, disjoint, "m = 2"},
-		{"another delta of a release", Stated{Delta: f(1e-6)}, disjoint, "delta = 1e-06"},
-		{"a total instead of an allowance", Stated{LabelEpsilon: f(0.3)}, disjoint, "label epsilon = 0.3"},
+		{"reach only", ensemble.Stated{Affected: n(1)}, disjoint, "epsilon was not given"},
+		{"reach only, no promise", ensemble.Stated{Affected: n(1)}, nothing, ""},
+		{"reach left out, no promise", ensemble.Stated{Epsilon: f(math.Inf(1))}, nothing, "affected = 5"},
+		{"the release's own", ensemble.Stated{M: f(1), Delta: f(1e-5)}, disjoint, ""},
+		{"another allowance", ensemble.Stated{M: f(2)}, disjoint, "m = 2"},
+		{"another delta of a release", ensemble.Stated{Delta: f(1e-6)}, disjoint, "delta = 1e-06"},
+		{"a total instead of an allowance", ensemble.Stated{LabelEpsilon: f(0.3)}, disjoint, "label epsilon = 0.3"},
 	} {
-		err := tt.stated.Match(tt.table, "t.json")
+		err := Match(tt.stated, tt.table, "t.json")
 		var usage *UsageError
 		switch {
 		case tt.want == "" && err != nil:
@@ -116,7 +116,7 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 }
 
 func TestAffectedByData(t *testing.T) {
-	for data, want := range map[string]int{"disjoint": 1, "overlapping": AllTeachers} {
+	for data, want := range map[string]int{"disjoint": 1, "overlapping": ensemble.AllTeachers} {
 		if got, err := AffectedByData(data); err != nil || got != want {
 			t.Errorf("%s: %d, %v", data, got, err)
 		}
@@ -134,21 +134,21 @@ func TestStatedProblem(t *testing.T) {
 	f := func(x float64) *float64 { return &x }
 	n := func(x int) *int { return &x }
 	for _, tt := range []struct {
-		stated Stated
+		stated ensemble.Stated
 		want   constraints.Problem
 	}{
-		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2)},
+		{ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2)},
 			constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
-		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2), Affected: n(AllTeachers)},
+		{ensemble.Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2), Affected: n(ensemble.AllTeachers)},
 			constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
-		{Stated{Epsilon: f(math.Inf(1)), LabelEpsilon: f(1), Affected: n(2), Delta: f(1e-5)},
+		{ensemble.Stated{Epsilon: f(math.Inf(1)), LabelEpsilon: f(1), Affected: n(2), Delta: f(1e-5)},
 			constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 2, Delta: 1e-5}},
 	} {
 		if got, err := tt.stated.Problem(5); err != nil || got != tt.want {
 			t.Errorf("%+v, %v, want %+v", got, err, tt.want)
 		}
 	}
-	for want, s := range map[string]Stated{
+	for want, s := range map[string]ensemble.Stated{
 		"label epsilon = 0": {Epsilon: f(0.3), TeacherDelta: f(0), LabelEpsilon: f(0), M: f(1)},
 		"affected = 6":      {Epsilon: f(0.3), TeacherDelta: f(0), M: f(1), Affected: n(6)},
 	} {

@@ -29,6 +29,13 @@ type Query struct {
 	Votes []int
 	// Counts, instead of Votes, are how many teachers voted for each class, K in all.
 	Counts []int
+	// Sets, instead of Votes where each question has several labels ([OnlineOptions.Several]), has of each teacher
+	// the labels that it says yes to, by their index, at most L; nil for a vote that is missing. The first τ
+	// are counted.
+	Sets [][]int
+	// Asked are the labels that are answered, of Sets; nil for all. A query is charged as one question whichever
+	// they are, and another one about the same question as another.
+	Asked []int
 	// Client names who asks, "" for nobody. The id belongs to the client that asked first.
 	Client string
 	// Share, unless nil, is how much all requests of the client may spend.
@@ -64,8 +71,7 @@ func (q *Query) count(setting ensemble.Setting,
 		}
 		return counts, 0, nil
 	case len(q.Votes) != setting.K:
-		return nil, 0, &check.Error{Name: "number of votes", Value: len(q.Votes),
-			Rule: fmt.Sprintf("K = %d", setting.K)}
+		return nil, 0, check.Wantf("number of votes", len(q.Votes), "K = %d", setting.K)
 	}
 	counts = make([]int, setting.Classes)
 	for i, vote := range q.Votes {

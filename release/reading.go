@@ -16,6 +16,7 @@ type reading struct {
 	hash    *ledger.VoteHash // nil where the ledger does not need to recognise the votes
 	coins   *keyedCoins      // nil where the release cannot be resumed
 	paid    *reading         // the first reading; nil in the first
+	free    bool             // the first reading was for a plan alone: no ledger pays
 }
 
 // Hashed returns the options of reading votes for [HashVotes], if hash is not nil: the votes

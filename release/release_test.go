@@ -123,7 +123,7 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 	lone := darrm(t, constraints.Problem{K: 3, TotalEpsilon: 0.5, Epsilon: math.Inf(1), Affected: 1,
 		Delta: 1e-6}, 400)
 	training := `charge teachers:wards 1×(0.3, 2.9999700001e-5) "" {"affected":3,"k":3,"mechanism":"training","per_teacher":{"delta":0.00001,"epsilon":0.1},"rule":"basic composition of 3 teachers","teachers":"frozen"}`
-	answers := `charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":%d,"rule":"post-processing of the teachers","table":"3df113c8b890151df486c7b9b3e235d89bbe2a717acad33a5123e90f77ea7626","teachers":"frozen"}`
+	answers := `charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":%d,"rule":"post-processing of the teachers","table":"2e8c5c4ce42e7bf165c62c5995a3d7a6b89dd636c3e4c303dd444ca40d3d5741","teachers":"frozen"}`
 	for _, tt := range []struct {
 		name    string
 		release Plan
@@ -131,21 +131,21 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 		want    []string
 	}{
 		{"fresh", private(t, 1e-5, 3), fresh, []string{
-			`charge march 1×(0.9, 8.999640008399875e-5) "" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":3,"rule":"basic composition of 3 answers","table":"3df113c8b890151df486c7b9b3e235d89bbe2a717acad33a5123e90f77ea7626","teachers":"fresh"}`,
+			`charge march 1×(0.9, 8.999640008399875e-5) "" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":3,"rule":"basic composition of 3 answers","table":"2e8c5c4ce42e7bf165c62c5995a3d7a6b89dd636c3e4c303dd444ca40d3d5741","teachers":"fresh"}`,
 		}},
 		{"slack and key", private(t, 1e-5, 500), Charge{RequestID: "march", Teachers: "fresh",
 			Slack: new(1e-3), Key: "abcd"}, []string{
-			`charge march 1×(18.70151151629, 0.015873246146541776) "" {"affected":3,"k":3,"key":"abcd","mechanism":"table","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":500,"rule":"optimal composition of 1500 answers of teachers","slack":0.001,"table":"3df113c8b890151df486c7b9b3e235d89bbe2a717acad33a5123e90f77ea7626","teachers":"fresh"}`,
+			`charge march 1×(18.70151151629, 0.015873246146541776) "" {"affected":3,"k":3,"key":"abcd","mechanism":"table","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":500,"rule":"optimal composition of 1500 answers of teachers","slack":0.001,"table":"2e8c5c4ce42e7bf165c62c5995a3d7a6b89dd636c3e4c303dd444ca40d3d5741","teachers":"fresh"}`,
 		}},
 		{"frozen", private(t, 1e-5, 3), frozen, []string{training, fmt.Sprintf(answers, 3)}},
 		// The training is charged for any number of answers, not for this one.
 		{"frozen, one answer", private(t, 1e-5, 1), frozen, []string{training, fmt.Sprintf(answers, 1)}},
 		{"frozen, very many", private(t, 1e-12, 2*accountant.MaxOptimalCount), frozen, []string{
 			`charge teachers:wards 1×(0.3, 2.999999999998e-12) "" {"affected":3,"k":3,"mechanism":"training","per_teacher":{"delta":1e-12,"epsilon":0.1},"rule":"basic composition of 3 teachers","teachers":"frozen"}`,
-			`charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":2.999999999997e-12,"epsilon":0.3},"queries":20000000,"rule":"post-processing of the teachers","table":"a32518d7268ab1a016304e6f2972dd5aa85f7e5a73d022226a0fbef93d98bf84","teachers":"frozen"}`,
+			`charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":2.999999999997e-12,"epsilon":0.3},"queries":20000000,"rule":"post-processing of the teachers","table":"ce19dae7c2c463b63a29534ecb4ff22559362074072f4c9ed6588b829177ccfc","teachers":"frozen"}`,
 		}},
 		{"promise nothing", lone, Charge{RequestID: "march"}, []string{
-			`charge march 1×(0, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"table","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"the price of up to 400 answers of one table","table":"ea584214ab2b048ecd25b930a5996541a033833a35d6784217b9306e2495d44a","teachers":"promise nothing"}`,
+			`charge march 1×(0, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"table","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"the price of up to 400 answers of one table","table":"bca1a9415f86bad875d28afdbd2bc88c3b7f0a57fff37a6776834445d0135006","teachers":"promise nothing"}`,
 		}},
 		{"another mechanism", noisy(t, 4), Charge{RequestID: "march"}, []string{
 			`charge march 1×(2, 0) "" {"affected":1,"classes":3,"k":10,"mechanism":"lnmax","parameters":"b = 4","per_answer":{"delta":0,"epsilon":0.5},"queries":4,"rule":"basic composition of 4 answers","teachers":"promise nothing"}`,

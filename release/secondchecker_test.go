@@ -183,7 +183,13 @@ func randomNoiseFunction(t *testing.T, rng *rand.Rand) []byte {
 			continue
 		}
 		o := gammasolve.Options{Shape: oneOf(rng, gamma.Shapes()...)}
-		switch rng.IntN(3) {
+		kind := rng.IntN(3)
+		if o.Shape == gamma.ByName { // which needs counts
+			if kind = 1; rng.IntN(2) == 0 {
+				o.Costs = [2]float64{oneOf(rng, 0.5, 1, 9), oneOf(rng, 1.0, 0)}
+			}
+		}
+		switch kind {
 		case 0:
 			o.PriorMean = math.Round(1e4*(0.51+0.4*rng.Float64())) / 1e4
 		case 1:

@@ -41,10 +41,10 @@ func TestSecretIsOfOneRelease(t *testing.T) {
 	broken := errors.New("broken")
 	for _, change := range []struct {
 		name string
-		to   func(l *Labels, other *ledger.Ledger)
+		to   func(l *planning, other *ledger.Ledger)
 	}{
-		{"request \"april\" of the ledger", func(l *Labels, _ *ledger.Ledger) { l.Charge.RequestID = "april" }},
-		{"request \"march\" of the ledger", func(l *Labels, other *ledger.Ledger) { l.Charge.Ledger = other.Path() }},
+		{"request \"april\" of the ledger", func(l *planning, _ *ledger.Ledger) { l.Charge.RequestID = "april" }},
+		{"request \"march\" of the ledger", func(l *planning, other *ledger.Ledger) { l.Charge.Ledger = other.Path() }},
 	} {
 		l, dir, book := newLabels(t, 10)
 		l.Charge, l.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")

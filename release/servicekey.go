@@ -85,7 +85,7 @@ func (k serviceKey) name() string {
 // digest is a keyed hash of parts. No two lists of parts have the same bytes.
 func (k serviceKey) digest(use string, parts ...[]byte) (out [32]byte) {
 	h := k.Pin()
-	fmt.Fprintf(h, "darrm online 4: %s\n", use)
+	fmt.Fprintf(h, "darrm online 5: %s\n", use)
 	for _, part := range parts {
 		fmt.Fprintf(h, "%d:", len(part))
 		h.Write(part)

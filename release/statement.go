@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 )
 
 // Statement is all that decides which mechanism answers, as it was stated before anybody looked at
@@ -18,10 +19,12 @@ type Statement struct {
 	K       int `json:"k"` // teachers; [Labels] takes it from the votes
 	Classes int `json:"classes"`
 	// Affected is t, the most teachers that one record reaches; AllTeachers means K.
-	Affected   int    `json:"affected"`
-	Missing    bool   `json:"missing,omitempty"` // votes may be none
-	Neighbours string `json:"neighbours"`
-	// Labels is how many labels the budget is for, in all; 0 where that is left to the files of one
+	Affected int  `json:"affected"`
+	Missing  bool `json:"missing,omitempty"` // votes may be none
+	// Several has L and τ of questions with several labels; nil where each has one.
+	Several    *ensemble.Several `json:"several,omitempty"`
+	Neighbours string            `json:"neighbours"`
+	// Labels is how many labels, or questions with several, the budget is for, in all; 0 where that is left to the files of one
 	// release, which then has a charge of its own.
 	Labels int `json:"labels,omitempty"`
 	// Budget is that of all labels, in numbers; nil where each label has its own price.
@@ -30,10 +33,39 @@ type Statement struct {
 	// Mechanism is what was stated of one label and of its mechanism, in the front end's words.
 	Mechanism string `json:"mechanism,omitempty"`
 	Prior     string `json:"prior"` // what labels are to be best for
+	// For is what labels within a budget are for, which decides which mechanism is the first; "" for a student,
+	// the default, and for labels that have prices of their own.
+	For string `json:"for,omitempty"`
+	// Shares and Costs are what was stated of classes that are not alike, in their order: with the classes in
+	// another order, it is another statement.
+	Shares []float64   `json:"shares,omitempty"`
+	Costs  [][]float64 `json:"costs,omitempty"`
 	// PerTeacher, Teachers and Ensemble are what was stated of private teachers.
 	PerTeacher *accountant.Cost `json:"per_teacher,omitempty"`
 	Teachers   string           `json:"teachers,omitempty"`
 	Ensemble   string           `json:"ensemble,omitempty"`
+}
+
+// Within returns the statement of labels within a budget, of which only what is no rest is in numbers.
+func (s Statement) Within(b LabelBudget) *Statement {
+	s.Budget = new(b.resolve(accountant.Cost{})) // what is the rest is compared by Rest alone
+	switch {
+	case b.Epsilon.Rest && b.Delta.Rest:
+		s.Rest = "ε, δ"
+	case b.Epsilon.Rest:
+		s.Rest = "ε"
+	case b.Delta.Rest:
+		s.Rest = "δ"
+	}
+	return &s
+}
+
+// several returns L and τ, zero where a label is a question of its own.
+func (s *Statement) several() (of ensemble.Several) {
+	if s.Several != nil {
+		of = *s.Several
+	}
+	return of
 }
 
 // own reports whether a charge of the statement is one release's alone.
@@ -70,6 +102,9 @@ func shown(v reflect.Value) string {
 			return "nothing"
 		}
 		v = v.Elem()
+	}
+	if v.Kind() == reflect.Slice && v.Len() == 0 {
+		return "nothing"
 	}
 	if v.Kind() == reflect.String {
 		return fmt.Sprintf("%q", v.Interface())

@@ -26,7 +26,9 @@ type Summary struct {
 	Plan      Plan             // what answered
 	Budget    *accountant.Cost // of all labels, in numbers; nil where none was stated
 	Mechanism string           // its name
-	Queries   int              // that were answered
+	Queries   int              // that were answered: of several labels each is a label of a question
+	Several   ensemble.Several // L and τ of questions with several labels
+	Charged   int              // the answers that the queries are charged as: as many, but for several labels
 	// an answer's names, in order; the last one of an abstention, where there are any
 	Classes  []string
 	Columns  votes.Roles         // which columns are votes, ids and true labels
@@ -71,6 +73,7 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 		Mechanism: plan.mechanism.Name(), Queries: plan.queries, Columns: columns,
 		Problem: plan.mechanism.Problem(), Presumed: plan.mechanism.NoiseFunction() != nil,
 		Certificate: plan.certificate(), PerAnswer: plan.mechanism.PerAnswer(), Teachers: c.Teachers,
+		Several: plan.several, Charged: plan.charged(),
 		Together: plan.Together(), Source: SourceFlags, Remembered: c.Ledger != "",
 		Records: c.Records,
 	}
@@ -86,7 +89,7 @@ func CheckRecords(n int) error {
 }
 
 func checkRecords(n int) error {
-	return &check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}
+	return check.Want("records", n, "at least 1, or left out")
 }
 
 // Fact is a title and what is said under it, a text without line breaks. Where the title is
@@ -98,6 +101,11 @@ type Fact struct{ Title, Text string }
 func (s Summary) Facts() (facts []Fact) {
 	add := func(title, text string) { facts = append(facts, Fact{title, text}) }
 	add("columns:", s.Columns.String())
+	if s.Several != (ensemble.Several{}) {
+		t := s.Problem.Affected
+		add("questions:", fmt.Sprintf("%d; %v; a question is charged as %d answers, %d in all",
+			s.Several.Questions(s.Queries), s.Several, s.Several.PerQuestion(t), s.Charged))
+	}
 	if len(s.Same) > 0 {
 		add("same:", strings.Join(spellings(s.Same), ", "))
 	}

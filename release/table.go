@@ -37,28 +37,41 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 	if err != nil {
 		return Table{}, &InputError{err}
 	}
-	if plurality.Recognises(data) {
-		claim, err := plurality.ReadClaim(bytes.NewReader(data))
-		if err != nil {
-			return Table{}, &InputError{err}
-		}
-		t.Plurality, err = claim.Verify(ctx)
-		return t, err
+	switch r := bytes.NewReader(data); {
+	case plurality.Recognises(data):
+		t.Plurality, err = verified[plurality.Table](ctx)(plurality.ReadClaim(r))
+	case answers.Recognises(data):
+		t.Answers, err = verified[answers.Table](ctx)(answers.ReadClaim(ctx, r))
+	default:
+		t.Gamma, err = verified[gamma.Table](ctx)(gamma.ReadClaim(r))
 	}
-	if answers.Recognises(data) {
-		claim, err := answers.ReadClaim(ctx, bytes.NewReader(data))
-		if err != nil {
-			return Table{}, &InputError{err}
-		}
-		t.Answers, err = claim.Verify(ctx)
-		return t, err
-	}
-	claim, err := gamma.ReadClaim(bytes.NewReader(data))
-	if err != nil {
-		return Table{}, &InputError{err}
-	}
-	t.Gamma, err = claim.Verify(ctx)
 	return t, err
+}
+
+// verified returns the table of a claim that was read with err.
+func verified[T any](ctx context.Context) func(claim claim[T], err error) (*T, error) {
+	return func(claim claim[T], err error) (*T, error) {
+		if err != nil {
+			return nil, &InputError{err}
+		}
+		return claim.Verify(ctx)
+	}
+}
+
+// claim is what a file says of a table.
+type claim[T any] interface {
+	Verify(context.Context) (*T, error)
+}
+
+// Encode writes the table as its file.
+func (t Table) Encode(w io.Writer) error {
+	switch {
+	case t.Answers != nil:
+		return t.Answers.Encode(w)
+	case t.Plurality != nil:
+		return t.Plurality.Encode(w)
+	}
+	return t.Gamma.Encode(w)
 }
 
 // Verdict returns in one sentence what ReadTable found of the table.

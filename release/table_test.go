@@ -37,6 +37,13 @@ func TestReadTable(t *testing.T) {
 	if got := read.Verdict(); !strings.HasPrefix(got, "VERIFIED: private as promised. Nothing is proved of") {
 		t.Errorf("%q", got)
 	}
+	if got := pluralityPlan(t, p).WithTable(read).Table().Plurality; got == nil {
+		t.Error("the table of its own plan is left out")
+	}
+	p.Epsilon = 0.6
+	if got := pluralityPlan(t, p).WithTable(read).Table().Plurality; got != nil {
+		t.Error("a plan keeps the table of another")
+	}
 	for want, table := range map[string]Table{
 		"no table": {},
 		"VERIFIED: all answers together are as private as promised.": {Answers: new(answers.Table)},

@@ -2,7 +2,6 @@ package release
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -208,12 +207,14 @@ func TestShareInAnswers(t *testing.T) {
 	if use := quotaOf(t, book, plan); use.Charge.Client != "" || use.Taken != 4 {
 		t.Errorf("%+v: the price is nobody's own", use)
 	}
-	if _, all, hers, err := o.Taken(t.Context(), "alice"); all != 4 || hers != 3 || err != nil {
-		t.Errorf("%d taken, %d by alice, %v", all, hers, err)
+	if labels, all, hers, err := o.Taken(t.Context(), "alice"); labels != 9 || all != 4 || hers != 3 ||
+		err != nil {
+		t.Errorf("%d of %d taken, %d by alice, %v", all, labels, hers, err)
 	}
 	fresh, _ := newOnline(t, together(t, 5), Charge{}, 1e3)
-	if _, all, hers, err := fresh.Taken(t.Context(), "alice"); all != 0 || hers != 0 || err != nil {
-		t.Errorf("%d taken, %d by alice, %v of nothing", all, hers, err)
+	if labels, all, hers, err := fresh.Taken(t.Context(), "alice"); labels != 5 || all != 0 || hers != 0 ||
+		err != nil {
+		t.Errorf("%d of %d taken, %d by alice, %v of nothing", all, labels, hers, err)
 	}
 	var usage *UsageError
 	if _, err := o.Answer(t.Context(), Query{ID: "c", ReplayKey: myKey, Votes: threeVotes, Client: "eve",
@@ -253,7 +254,7 @@ func TestTogetherRefused(t *testing.T) {
 	two := 2
 	said := saidOf(plan)
 	said.Affected = &two
-	if err := said.Match(plan.mechanism.Problem(), "t.json"); err == nil {
+	if err := Match(said, plan.mechanism.Problem(), "t.json"); err == nil {
 		t.Error("a table of t = 1 is taken at t = 2")
 	}
 	if m := plan.Mechanism(); m.Name() != ensemble.TableOfAnswers || m.Together().Most != 4 ||
@@ -269,9 +270,8 @@ func TestScopeKnowsTheTable(t *testing.T) {
 	scope := func(step float64) string {
 		table := must.Get(solve.Best(t.Context(), p, prior,
 			solve.Options{Law: answers.NormalLaw, Price: game.Options{Step: step}}))(t)
-		h := sha256.New()
-		must.Get(Table{Answers: table}.Plan(accountant.ReplaceOne))(t).pin(h)
-		return fmt.Sprintf("%x", h.Sum(nil))
+		plan := must.Get(Table{Answers: table}.Plan(accountant.ReplaceOne))(t)
+		return string(scopeOf("l", plan).Table)
 	}
 	one, again := scope(1), scope(1)
 	if one == scope(0.5) {

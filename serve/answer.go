@@ -18,14 +18,22 @@ import (
 // answer is the answer to one query.
 type answer struct {
 	RequestID string  `json:"request_id"`
-	Label     *string `json:"label"` // null where the mechanism abstained
+	Label     *string `json:"label"` // null where the mechanism abstained, and of a question with several
 	Class     *int    `json:"class"`
 	Abstained bool    `json:"abstained,omitempty"`
-	Replayed  bool    `json:"replayed"`
-	Simulated bool    `json:"simulated,omitempty"` // no release: the ledger is one to try
-	Receipt   receipt `json:"receipt"`
-	Promise   promise `json:"promise"`
-	Remaining *rest   `json:"remaining,omitempty"` // left out where the client may not know it
+	// Labels are the answers to the labels that were asked of a question with several.
+	Labels    []labelAnswer `json:"labels,omitempty"`
+	Replayed  bool          `json:"replayed"`
+	Simulated bool          `json:"simulated,omitempty"` // no release: the ledger is one to try
+	Receipt   receipt       `json:"receipt"`
+	Promise   promise       `json:"promise"`
+	Remaining *rest         `json:"remaining,omitempty"` // left out where the client may not know it
+}
+
+// labelAnswer is the answer to one yes/no label.
+type labelAnswer struct {
+	Label string `json:"label"`
+	Class *int   `json:"class"` // 1 for yes, 0 for no, null where the mechanism abstained
 }
 
 // receipt names the charge in the ledger.
@@ -42,6 +50,8 @@ type promise struct {
 	Teachers string `json:"teachers"`
 	Affected int    `json:"affected"`
 	Answers  int    `json:"answers,omitempty"` // the most of a table that has one price for all
+	// EachQuestion is how many answers a question with several labels is charged as, whichever are asked.
+	EachQuestion int `json:"each_question,omitempty"`
 }
 
 // result is an answer, or why there is none.
@@ -105,10 +115,23 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 		RequestID: a.ID, Replayed: a.Replayed, Simulated: a.Simulated, Promise: s.promise(),
 		Receipt: receipt{ID, a.Charge.Seq, a.Charge.Hash.String()},
 	}
-	if told.Abstained = a.Class == ensemble.Abstained; !told.Abstained {
+	if a.Asked != nil {
+		told.Labels = s.labelAnswers(a)
+	} else if told.Abstained = a.Class == ensemble.Abstained; !told.Abstained {
 		told.Class, told.Label = &a.Class, &s.Classes[a.Class]
 	}
 	return result{answer: told, after: a.After}
+}
+
+func (s *Server) labelAnswers(a *release.Answered) (out []labelAnswer) {
+	for i, l := range a.Asked {
+		one := labelAnswer{Label: s.Labels[l]}
+		if a.Classes[i] != ensemble.Abstained {
+			one.Class = &a.Classes[i]
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // panicked is the failure after a panic, for the log with the places in the code. What was panicked
@@ -148,6 +171,9 @@ func (s *Server) promise() promise {
 		Teachers: string(s.Online.Teachers()), Affected: s.Online.Plan().Mechanism().Setting().Affected}
 	if out.Answers = s.Online.Plan().Together().Most; out.Answers > 0 {
 		out.Of = ofOneTable
+	}
+	if several := s.Online.Plan().Several(); several.Labels > 0 {
+		out.EachQuestion = several.PerQuestion(out.Affected)
 	}
 	switch out.Teachers {
 	case "":

@@ -79,8 +79,7 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 func newMember(c Client) (*member, error) {
 	m := &member{Client: c, limiter: rate.NewLimiter(rate.Inf, 0)}
 	if !clientName.MatchString(c.Name) {
-		return nil, &check.Error{Name: "name", Value: fmt.Sprintf("%.64q", c.Name),
-			Rule: `1 to 64 letters, digits, ".", "_" and "-"`}
+		return nil, check.Want("name", fmt.Sprintf("%.64q", c.Name), `1 to 64 letters, digits, ".", "_" and "-"`)
 	}
 	if (len(c.TokenSHA256) == 0) == (c.Certificate == "") {
 		return nil, errors.New("token_sha256 or certificate must be given, and not both")
@@ -105,10 +104,9 @@ func newMember(c Client) (*member, error) {
 	}
 	switch {
 	case !(c.Rate >= 0 && c.Rate <= 1e9):
-		return nil, &check.Error{Name: "rate", Value: c.Rate,
-			Rule: "between 0 and 1e9 answers a second, 0 for no limit"}
+		return nil, check.Want("rate", c.Rate, "between 0 and 1e9 answers a second, 0 for no limit")
 	case c.Burst < 0 || c.Burst > 0 && c.Rate == 0:
-		return nil, &check.Error{Name: "burst", Value: c.Burst, Rule: "at least 1, beside a rate"}
+		return nil, check.Want("burst", c.Burst, "at least 1, beside a rate")
 	case c.Rate > 0:
 		if m.Burst == 0 {
 			m.Burst = int(math.Ceil(c.Rate))
@@ -120,7 +118,7 @@ func newMember(c Client) (*member, error) {
 	}
 	for _, what := range m.May {
 		if what != mayAnswer && what != mayLook {
-			return nil, &check.Error{Name: "may", Value: fmt.Sprintf("%q", what), Rule: `"answer" or "look"`}
+			return nil, check.Want("may", fmt.Sprintf("%q", what), `"answer" or "look"`)
 		}
 	}
 	return m, nil

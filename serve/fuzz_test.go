@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const most = 3
-		queries, batch, fail := parse(bytes.NewReader(data), bounds{teachers, len(classes), most})
+		queries, batch, fail := parse(bytes.NewReader(data), bounds{teachers, len(classes), most, 0})
 		if fail != nil {
 			if queries != nil || fail.Message == "" || fail.status != 400 && fail.status != 413 {
 				t.Fatalf("%+v, %+v", queries, fail)
@@ -142,12 +142,12 @@ func TestNumbersBeyond31Bits(t *testing.T) {
 		"18446744073709551615", "18446744073709551616"} {
 		for _, field := range []string{"votes", "counts"} {
 			body := `{"request_id":"a","` + field + `":[` + number + `]}`
-			if queries, _, fail := parse(strings.NewReader(body), bounds{3, 3, 3}); fail == nil {
+			if queries, _, fail := parse(strings.NewReader(body), bounds{3, 3, 3, 0}); fail == nil {
 				t.Errorf("%s: %+v", body, queries)
 			}
 		}
 	}
-	queries, _, fail := parse(strings.NewReader(`{"request_id":"a","counts":[2147483647]}`), bounds{3, 3, 3})
+	queries, _, fail := parse(strings.NewReader(`{"request_id":"a","counts":[2147483647]}`), bounds{3, 3, 3, 0})
 	if fail != nil || queries[0].Counts[0] != 1<<31-1 {
 		t.Errorf("%+v, %+v", queries, fail)
 	}

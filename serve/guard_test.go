@@ -17,6 +17,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -207,7 +208,7 @@ func TestNoShareOfFrozenTeachers(t *testing.T) {
 		t.Fatal(err)
 	}
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan: plan, Stated: release.Stated{Epsilon: &p.Epsilon, TeacherDelta: &p.TeacherDelta,
+		Plan: plan, Stated: ensemble.Stated{Epsilon: &p.Epsilon, TeacherDelta: &p.TeacherDelta,
 			Affected: &p.Affected},
 		Charge: release.Charge{Ledger: book.Path(), Teachers: "frozen", Ensemble: "e"},
 		Key:    filepath.Join(t.TempDir(), "key"),

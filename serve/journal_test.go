@@ -83,6 +83,20 @@ func TestTenLinesAtOnce(t *testing.T) {
 	})
 }
 
+// The line that counts those that were left out says nothing of any of them.
+func TestLinesThatAreLeftOutStayOut(t *testing.T) {
+	var log buffer
+	j := newJournal(slog.New(slog.NewTextHandler(&log, nil)))
+	for range journalBurst + 7 {
+		j.warn(sort{text: "refused", kind: "invalid"}, "request_id", "patient-7")
+	}
+	told := log.String()
+	j.end()
+	if last := log.String()[len(told):]; !strings.Contains(last, "count=7\n") || strings.Contains(last, "patient") {
+		t.Errorf("the last line: %s", last)
+	}
+}
+
 // One sort of refusal hides no other: another client's, or one of another kind, is logged at once.
 func TestLogTellsEverySort(t *testing.T) {
 	var log buffer

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/lineartest"
-	"github.com/darrm/darrm/internal/lineartest/served"
 	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
+	"github.com/darrm/darrm/internal/testing/lineartest"
+	"github.com/darrm/darrm/internal/testing/lineartest/served"
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/serve/servetest"
 )
 
 // listening serves a handler on a socket until the test ends, and returns how it is asked.
@@ -80,7 +80,7 @@ func linearStore(t *testing.T, handlers ...http.Handler) lineartest.Store {
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	histories := 4
-	if ledgertest.Long() {
+	if ledgersuite.Long() {
 		histories = 100
 	}
 	lineartest.Judge(t, histories, 25, func(t *testing.T, i int) lineartest.Store {

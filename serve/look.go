@@ -75,6 +75,8 @@ type mechanism struct {
 	ensemble.Figures
 	K           int             `json:"k"`
 	Classes     []string        `json:"classes"`
+	Labels      []string        `json:"labels,omitempty"`   // of each question, where it has several
+	MostYes     int             `json:"most_yes,omitempty"` // of them, so many of a teacher's vote are counted
 	Affected    int             `json:"affected"`
 	Neighbours  string          `json:"neighbours"`
 	Abstains    bool            `json:"abstains"`
@@ -114,6 +116,7 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, client *me
 	of := m.Setting()
 	writeJSON(w, http.StatusOK, mechanism{
 		Name: m.Name(), Title: m.Title(), Figures: m.Figures(), K: of.K, Classes: s.Classes, Affected: of.Affected,
+		Labels: s.Labels, MostYes: s.Online.Plan().Several().MostYes,
 		Neighbours: book.Relation().Name(),
 		Abstains:   m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
 		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,

@@ -3,7 +3,7 @@ package serve
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Changes that let somebody in, or let a request through, who must stay out, and that lose what was
@@ -66,11 +66,11 @@ var mutants = []mutant.Mutant{
 		New: "journalBurst = 11", Killer: "TestTenLinesAtOnce"},
 	{Name: "clients are not told what was stated", File: "look.go", Old: "if !said {",
 		New: "if true || !said {", Killer: "TestStatedIsTold"},
-	{Name: "more requests at once than the rule names", File: "limits.go", Old: "l.AtOnce > 1<<16",
+	{Name: "more requests at once than the rule names", File: "listen.go", Old: "l.AtOnce > 1<<16",
 		New: "l.AtOnce > 1<<17", Killer: "TestLimitsAreThoseNamed"},
-	{Name: "fewer connections than the rule names", File: "limits.go", Old: "l.Connections > 1<<20",
+	{Name: "fewer connections than the rule names", File: "listen.go", Old: "l.Connections > 1<<20",
 		New: "l.Connections > 1<<19", Killer: "TestLimitsAreThoseNamed"},
-	{Name: "another default than is named", File: "limits.go", Old: "DefaultPerAddress = 128",
+	{Name: "another default than is named", File: "listen.go", Old: "DefaultPerAddress = 128",
 		New: "DefaultPerAddress = 129", Killer: "TestLimitsAreThoseNamed"},
 	{Name: "nothing left out is told", File: "journal.go", Old: "if n > 0 {", New: "if n > -1 {",
 		Killer: "TestTenLinesAtOnce"},
@@ -82,8 +82,12 @@ var mutants = []mutant.Mutant{
 	{Name: "the log does not tell the end", File: "run.go", Old: `s.Log.Info("stopped")`, New: "",
 		Killer: "TestStatedIsTold"},
 	{Name: "another teacher is named", File: "request.go",
-		Old: "GET /v1/mechanism lists them)\", i+1)", New: "GET /v1/mechanism lists them)\", i-1)",
-		Killer: "TestRefusals"},
+		Old: "of no class of this service (GET /v1/mechanism lists them)\", i+1)",
+		New: "of no class of this service (GET /v1/mechanism lists them)\", i-1)", Killer: "TestRefusals"},
+	{Name: "a question may have any number of labels", File: "request.go", Old: "if len(set) == p.most.labels {",
+		New: "if false {", Killer: "TestSeveralLabelsRefused"},
+	{Name: "the labels that are asked are not asked", File: "request.go",
+		Old: "q.Asked, fail = p.labels(name)", New: "_, fail = p.labels(name)", Killer: "TestSeveralLabels$"},
 	{Name: "the log does not tell what was stated", File: "run.go",
 		Old: "s.Online.Stated(); any {", New: "s.Online.Stated(); false && any {",
 		Killer: "TestStatedIsTold"},

@@ -108,8 +108,8 @@ func (s *Server) admit(clients []Client, at *Address) (members, error) {
 	// A share of nothing would look like a limit: frozen teachers' answers cost nothing each.
 	for _, m := range all {
 		if m.share != nil && s.Online.Teachers() == "frozen" {
-			return nil, &check.Error{Name: "share of client " + m.Name, Value: m.share,
-				Rule: "left out for frozen teachers, whose answers cost nothing each: see rate"}
+			return nil, check.Want("share of client "+m.Name, m.share,
+				"left out for frozen teachers, whose answers cost nothing each: see rate")
 		}
 	}
 	for _, m := range all {
@@ -118,11 +118,11 @@ func (s *Server) admit(clients []Client, at *Address) (members, error) {
 		}
 		switch together := s.Online.Plan().Together().Most > 0; {
 		case together && m.share != nil:
-			return nil, &check.Error{Name: "share of client " + m.Name, Value: m.share,
-				Rule: "left out for a table for many answers, which cost nothing each: state answers"}
+			return nil, check.Want("share of client "+m.Name, m.share,
+				"left out for a table for many answers, which cost nothing each: state answers")
 		case !together && m.Answers != nil:
-			return nil, &check.Error{Name: "answers of client " + m.Name, Value: *m.Answers,
-				Rule: "left out but for a table for many answers: state epsilon and delta"}
+			return nil, check.Want("answers of client "+m.Name, *m.Answers,
+				"left out but for a table for many answers: state epsilon and delta")
 		}
 	}
 	for _, m := range all {

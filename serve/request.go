@@ -22,6 +22,9 @@ type query struct {
 	ReplayKey string // "" where none was given
 	Votes     []vote // nil where none were given
 	Counts    []int  // nil where none were given
+	// Sets are the votes on a question with several labels, nil where none were given; in it nil is a null.
+	Sets  [][]vote
+	Asked []vote // the labels that are to be answered; nil where none were given
 }
 
 // vote is the index of a class, one of its spellings, or null.
@@ -56,13 +59,15 @@ func accepts(w http.ResponseWriter, r *http.Request) *failure {
 	return nil
 }
 
-// bounds are the most that a body may have: votes of a query, counts of a query, and queries.
-type bounds struct{ teachers, classes, batch int }
+// bounds are the most that a body may have: votes of a query, counts of a query, and queries. labels is the number
+// of labels of a question, 0 where a query is one label.
+type bounds struct{ teachers, classes, batch, labels int }
 
 // parse reads the body of a request, which has one query, or several if batch is set.
 //
 //	{"request_id": "a", "votes": [0, "cat", null]}
 //	{"request_id": "a", "counts": [2, 1]}
+//	{"request_id": "a", "sets": [["cat", 2], [], null], "labels": ["cat"]}
 //	{"requests": [{"request_id": "a", …}, …]}
 //
 // A body that two readers could read differently is refused whole, before anything is charged: one
@@ -91,7 +96,7 @@ func parse(body io.Reader, most bounds) (queries []query, batch bool, fail *fail
 	case fail != nil:
 		return nil, batch, fail
 	case one && batch:
-		return nil, batch, invalid("requests goes without request_id, replay_key, votes and counts")
+		return nil, batch, invalid("requests goes without request_id, replay_key, votes, counts, sets and labels")
 	case !batch:
 		return []query{q}, false, nil
 	case len(queries) == 0:
@@ -190,6 +195,16 @@ func (p *parser) field(q *query, name string) *failure {
 			q.ReplayKey = t.String()
 		}
 		return fail
+	case "sets", "labels":
+		if p.most.labels == 0 {
+			return invalid("%s go with a service of questions with several labels", name)
+		}
+		if name == "sets" {
+			return p.sets(q)
+		}
+		var fail *failure
+		q.Asked, fail = p.labels(name)
+		return fail
 	case "votes":
 		q.Votes = []vote{}
 		return p.list(name, func() *failure {
@@ -227,6 +242,45 @@ func (p *parser) field(q *query, name string) *failure {
 		})
 	}
 	return unlike("the field %.40q is not known", name)
+}
+
+// sets reads the votes on a question with several labels: of each teacher a list, or null.
+func (p *parser) sets(q *query) *failure {
+	q.Sets = [][]vote{}
+	return p.list("sets", func() *failure {
+		if len(q.Sets) == p.most.teachers {
+			return invalid("sets has more than %d votes, one of each teacher", p.most.teachers)
+		}
+		if p.d.PeekKind() == 'n' {
+			_, fail := p.token()
+			q.Sets = append(q.Sets, nil)
+			return fail
+		}
+		set, fail := p.labels("set of teacher " + strconv.Itoa(len(q.Sets)+1))
+		q.Sets = append(q.Sets, set)
+		return fail
+	})
+}
+
+// labels reads a list of labels, by index or name, at most as many as a question has.
+func (p *parser) labels(name string) ([]vote, *failure) {
+	set := []vote{}
+	fail := p.list(name, func() *failure {
+		t, fail := p.token()
+		if fail != nil {
+			return fail
+		}
+		v, ok := voteOf(t)
+		if !ok || v.name == nil && v.class < 0 {
+			return invalid("%s must be a list of labels, each an index or a name", name)
+		}
+		if len(set) == p.most.labels {
+			return invalid("%s has more than %d labels", name, p.most.labels)
+		}
+		set = append(set, v)
+		return nil
+	})
+	return set, fail
 }
 
 // another reads one more query of several.
@@ -279,23 +333,49 @@ func whole(t jsontext.Token) (int, bool) {
 	return int(n), err == nil
 }
 
-// resolve returns the query with classes by their index: votes that are equal in other spellings make
-// equal queries. An error names a teacher whose vote is neither a class nor missing.
+// resolve returns the query with classes, or labels, by their index: votes that are equal in other spellings
+// make equal queries. An error names a teacher whose vote is neither one of them nor missing.
 func (q *query) resolve(words *votes.Vocabulary) (release.Query, *failure) {
 	out := release.Query{ID: q.RequestID, ReplayKey: q.ReplayKey, Counts: q.Counts}
-	if q.Votes == nil {
-		return out, nil
-	}
-	out.Votes = make([]int, len(q.Votes))
-	for i, v := range q.Votes {
-		out.Votes[i] = v.class
-		if v.name != nil {
-			var ok bool
-			if out.Votes[i], ok = words.Class(*v.name); !ok {
-				return out, invalid(
-					"vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", i+1)
+	indices := func(of []vote) ([]int, bool) {
+		if of == nil {
+			return nil, true
+		}
+		all := make([]int, len(of))
+		for i, v := range of {
+			all[i] = v.class
+			if v.name != nil {
+				var ok bool
+				if all[i], ok = words.Class(*v.name); !ok {
+					return nil, false
+				}
 			}
 		}
+		return all, true
+	}
+	if q.Votes != nil {
+		out.Votes = make([]int, len(q.Votes))
+	}
+	for i := range q.Votes {
+		one, ok := indices(q.Votes[i : i+1])
+		if !ok {
+			return out, invalid(
+				"vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", i+1)
+		}
+		out.Votes[i] = one[0]
+	}
+	if q.Sets != nil {
+		out.Sets = make([][]int, len(q.Sets))
+	}
+	var ok bool
+	for i := range q.Sets {
+		if out.Sets[i], ok = indices(q.Sets[i]); !ok {
+			return out, invalid(
+				"set of teacher %d has a label that this service does not have (GET /v1/mechanism lists them)", i+1)
+		}
+	}
+	if out.Asked, ok = indices(q.Asked); !ok {
+		return out, invalid("labels has one that this service does not have (GET /v1/mechanism lists them)")
 	}
 	return out, nil
 }

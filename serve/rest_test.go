@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
@@ -136,6 +137,15 @@ func TestRemainingAnswers(t *testing.T) {
 		if want := []int{200, 200, 200, 429, 200, 200, 429}[i]; status != want ||
 			!strings.Contains(body, c.left) {
 			t.Errorf("%d: %d %s, want %d with %s", i, status, body, want, c.left)
+		}
+	}
+	// A number that cannot be read is none, and not 0.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range append(o.Clients, Client{Name: "c", Certificate: "c", Epsilon: new(1.0), Delta: new(0.1), May: []string{mayAnswer}}) {
+		m := must.Get(newMember(c))(t)
+		if got := s.rest(ctx, m, ledger.State{}); got != nil {
+			t.Errorf("%s: %+v is left, by a ledger that cannot be read", c.Name, got)
 		}
 	}
 }

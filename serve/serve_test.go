@@ -56,10 +56,10 @@ func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
 }
 
 // disjoint states that one record reaches one teacher.
-var disjoint = release.Stated{Affected: new(1)}
+var disjoint = ensemble.Stated{Affected: new(1)}
 
 // newStated is newOptions with what the operator states of the teachers.
-func newStated(t testing.TB, n int, stated release.Stated) (Options, *ledger.Ledger, *buffer) {
+func newStated(t testing.TB, n int, stated ensemble.Stated) (Options, *ledger.Ledger, *buffer) {
 	t.Helper()
 	budget, err := ledger.NewBudget(perQuery*float64(n), 0.5)
 	if err != nil {
@@ -95,11 +95,11 @@ func newStated(t testing.TB, n int, stated release.Stated) (Options, *ledger.Led
 func TestStatedIsTold(t *testing.T) {
 	one := 1
 	for name, c := range map[string]struct {
-		stated release.Stated
+		stated ensemble.Stated
 		want   string
 	}{
-		"nothing":     {release.Stated{}, "null"},
-		"one teacher": {release.Stated{Affected: &one}, `{"epsilon":null,"delta":0,"affected":1}`},
+		"nothing":     {ensemble.Stated{}, "null"},
+		"one teacher": {ensemble.Stated{Affected: &one}, `{"epsilon":null,"delta":0,"affected":1}`},
 	} {
 		o, _, log := newStated(t, 1, c.stated)
 		s := newServer(t, o)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/loopback"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -23,6 +24,9 @@ type Options struct {
 	// Classes are the names of the classes, in order, and Same are their other spellings.
 	Classes []string
 	Same    []votes.Spelling
+	// Labels are the names of the labels of each question, in order, where Online answers questions with
+	// several: then Same are their spellings, and Classes are those of each label, no and yes.
+	Labels []string
 	// Clients may ask. None: whoever can open the Unix socket.
 	Clients []Client
 	// Table is the mechanism's table as JSON, with its certificate; nil for none.
@@ -70,7 +74,16 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{Options: o, room: make(chan struct{}, o.AtOnce), journal: newJournal(o.Log)}
 	var err error
-	if s.words, err = votes.NewVocabulary(o.Classes, o.Same); err != nil {
+	names := o.Classes
+	if several := o.Online.Plan().Several().Labels; len(o.Labels) != several {
+		return nil, check.Wantf("number of labels", len(o.Labels), "%d, which each question has", several)
+	} else if several > 0 {
+		names = o.Labels
+		if err = votes.CheckLabels(o.Labels, 0, o.Same); err != nil {
+			return nil, err
+		}
+	}
+	if s.words, err = votes.NewVocabulary(names, o.Same); err != nil {
 		return nil, err
 	}
 	s.policy.Store(new(policy))
@@ -272,7 +285,7 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 	}
 	of := s.Online.Plan().Mechanism().Setting()
 	queries, batch, fail := parse(http.MaxBytesReader(w, r.Body, s.Body),
-		bounds{of.K, of.Classes, s.Batch})
+		bounds{of.K, of.Classes, s.Batch, len(s.Labels)})
 	if fail != nil {
 		return fail
 	}

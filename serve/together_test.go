@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/answers/solve"
@@ -25,7 +26,7 @@ func manyAnswers(t *testing.T) *release.Online {
 	reach := 1
 	return must.Get(release.OpenOnline(t.Context(), release.OnlineOptions{
 		Plan:   must.Get(release.Table{Answers: table}.Plan(accountant.ReplaceOne))(t),
-		Stated: release.Stated{Affected: &reach}, Charge: release.Charge{Ledger: book.Path()},
+		Stated: ensemble.Stated{Affected: &reach}, Charge: release.Charge{Ledger: book.Path()},
 		Key: filepath.Join(t.TempDir(), "key"),
 	}))(t)
 }

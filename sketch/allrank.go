@@ -9,7 +9,7 @@ func Rank(c Config, round uint64) (int, error) {
 		return 0, err
 	}
 	if c.Ensemble != SRHT {
-		return 0, &check.Error{Name: "ensemble", Value: c.Ensemble, Rule: SRHT.String()}
+		return 0, check.Want("ensemble", c.Ensemble, SRHT.String())
 	}
 	s := &system{config: c}
 	for client := range uint64(c.N) {

@@ -27,12 +27,11 @@ func (b baseline) check() error {
 // and returns that sum.
 func checkVector(x []float64, d int) (sum float64, err error) {
 	if len(x) != d {
-		return 0, &check.Error{Name: "length of the vector", Value: len(x),
-			Rule: fmt.Sprintf("d = %d", d)}
+		return 0, check.Wantf("length of the vector", len(x), "d = %d", d)
 	}
 	for j, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, &check.Error{Name: fmt.Sprintf("coordinate %d", j), Value: v, Rule: "finite"}
+			return 0, check.Want(fmt.Sprintf("coordinate %d", j), v, "finite")
 		}
 		sum += math.Abs(v)
 	}
@@ -43,7 +42,7 @@ func checkVector(x []float64, d int) (sum float64, err error) {
 }
 
 func errTooLarge() error {
-	return &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
+	return check.Want("vector", "a vector whose sums overflow", "smaller")
 }
 
 // contribution adds a client's vector, as its message encodes it, to out.

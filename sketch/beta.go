@@ -3,12 +3,15 @@ package sketch
 import (
 	"context"
 	"sync"
+
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Beta returns β for all N clients. Monte Carlo takes up to some seconds the first time, a
 // minute for a custom T and nk = 1000; the result is kept for the process. With a plug-in ρ
 // it is that of ρ = 0.
 func (c *Codec) Beta(ctx context.Context) (float64, error) {
+	c = handle.Made(c)
 	l, err := c.law(ctx, c.config.N, c.config.T.of(c.config.N, 0), false)
 	return l.beta, err
 }

@@ -123,9 +123,10 @@ func TestAsymptoticIsSmooth(t *testing.T) {
 				t.Errorf("%v, ρ = %g: β' = %g, the difference gives %g", v, rho, slope, diff)
 			}
 		}
-		limit, _ := asymptotic(n, k, d, 1)
-		b, _ := asymptotic(n, k, d, 1-1e-9)
+		limit, slope := asymptotic(n, k, d, 1)
+		b, below := asymptotic(n, k, d, 1-1e-7)
 		closeTo(t, fmt.Sprint(v, " β(1)"), b, limit, 1e-3)
+		closeTo(t, fmt.Sprint(v, " β'(1)"), below, slope, 0.02)
 	}
 }
 

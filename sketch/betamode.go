@@ -39,8 +39,8 @@ func ParseBetaMode(s string) (BetaMode, error) {
 			return BetaMode{BetaMonteCarlo, n}, nil
 		}
 	}
-	return BetaMode{}, &check.Error{Name: "beta", Value: strconv.Quote(s),
-		Rule: fmt.Sprintf("auto, closed, asymptotic, mc or mc:DRAWS with 1 to %d draws", maxDraws)}
+	return BetaMode{}, check.Wantf("beta", strconv.Quote(s),
+		"auto, closed, asymptotic, mc or mc:DRAWS with 1 to %d draws", maxDraws)
 }
 
 var betaNames = []string{"auto", "closed", "asymptotic", "mc"}
@@ -57,14 +57,13 @@ func (m BetaMode) String() string {
 
 func (m BetaMode) check(c Config) error {
 	if m.Kind > BetaMonteCarlo {
-		return &check.Error{Name: "beta", Value: uint8(m.Kind), Rule: "one of the kinds"}
+		return check.Want("beta", uint8(m.Kind), "one of the kinds")
 	}
 	if err := check.Whole("draws for beta", m.Draws, 0, maxDraws); err != nil {
 		return err
 	}
 	if m.Draws > 0 && m.Kind != BetaMonteCarlo {
-		return &check.Error{Name: "draws for beta", Value: m.Draws,
-			Rule: "0 unless beta is found by Monte Carlo"}
+		return check.Want("draws for beta", m.Draws, "0 unless beta is found by Monte Carlo")
 	}
 	t := c.T.of(c.N, 0)
 	if c.T.PlugIn { // its ρ is not known yet
@@ -88,11 +87,11 @@ func (c Config) way(t linear) (BetaKind, error) {
 	full := t.custom == nil && t.rho == 1 && c.Ensemble != CountSketch
 	switch {
 	case kind == BetaClosed && !full:
-		return 0, &check.Error{Name: "beta", Value: kind,
-			Rule: "auto, asymptotic or mc: a closed form is known for rho = 0 and rho = 1 only"}
+		return 0, check.Want("beta", kind,
+			"auto, asymptotic or mc: a closed form is known for rho = 0 and rho = 1 only")
 	case kind == BetaAsymptotic && !fast:
-		return 0, &check.Error{Name: "beta", Value: kind,
-			Rule: "auto or mc: an asymptotic form is known for SRHT and Haar with a linear T only"}
+		return 0, check.Want("beta", kind,
+			"auto or mc: an asymptotic form is known for SRHT and Haar with a linear T only")
 	case kind == BetaAsymptotic && t.rho == 1:
 		return BetaClosed, nil // its limit
 	case kind != BetaAuto:

@@ -127,7 +127,7 @@ func TestEstimatorsByName(t *testing.T) {
 		t.Errorf("R = %g, Q = %g", r, q)
 	}
 	for _, e := range estimators() {
-		if _, err := ParseEstimator(string(e)); err != nil || e.Title() == string(e) {
+		if err := e.Check(); err != nil || e.Title() == string(e) {
 			t.Errorf("%s: %v", e, err)
 		}
 		each := 64

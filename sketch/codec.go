@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/sketch/wire"
 )
 
@@ -28,13 +29,14 @@ func NewCodec(c Config) (*Codec, error) {
 }
 
 // Config returns the codec's configuration.
-func (c *Codec) Config() Config { return c.config }
+func (c *Codec) Config() Config { return handle.Made(c).config }
 
 // Dimension is d', the length of vectors inside: d padded to a power of two for SRHT.
-func (c *Codec) Dimension() int { return c.config.padded() }
+func (c *Codec) Dimension() int { return handle.Made(c).config.padded() }
 
 // Warnings returns remarks on the choice of parameters; it may be empty.
 func (c *Codec) Warnings() []string {
+	c = handle.Made(c)
 	var w []string
 	n, k, d := c.config.N, c.config.K, c.config.padded()
 	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && n*k < 2*d &&
@@ -57,6 +59,7 @@ func (c *Codec) header(round, client uint64) wire.Header {
 
 // Encode returns the message of a client in a round: a header and k numbers.
 func (c *Codec) Encode(round, client uint64, x []float64) ([]byte, error) {
+	c = handle.Made(c)
 	y, err := c.EncodeValues(round, client, x)
 	if err != nil {
 		return nil, err
@@ -69,6 +72,7 @@ func (c *Codec) Encode(round, client uint64, x []float64) ([]byte, error) {
 // coordinates, and a finite sum of their sizes. It takes O(d log d) for SRHT, O(k) after
 // checking x for row selection, O(kd) for Gaussian matrices.
 func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, error) {
+	c = handle.Made(c)
 	if _, err := checkVector(x, c.config.D); err != nil {
 		return nil, err
 	}
@@ -83,6 +87,7 @@ func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, erro
 // DecodeValues estimates the mean of a round from the k numbers of each client.
 func (c *Codec) DecodeValues(ctx context.Context, round uint64,
 	y map[uint64][]float64) ([]float64, error) {
+	c = handle.Made(c)
 	d := c.newDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(y)) {
 		if len(y[client]) != c.config.K {

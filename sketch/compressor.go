@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -25,9 +26,14 @@ type Decoder interface {
 	Mean(ctx context.Context) ([]float64, error)
 }
 
+var errNoCompressor = errors.New("compressor must be given")
+
 // Decode is the mean of a round from all its messages, keyed by client.
 func Decode(ctx context.Context, c Compressor, round uint64,
 	messages map[uint64][]byte) ([]float64, error) {
+	if c == nil {
+		return nil, errNoCompressor
+	}
 	d := c.NewDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(messages)) {
 		if err := d.Add(client, messages[client]); err != nil {

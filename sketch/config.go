@@ -72,8 +72,8 @@ func (c Config) entries() int {
 
 func (c Config) check() error {
 	if c.Ensemble < RowSelect || c.Ensemble > Haar {
-		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble),
-			Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch or Haar"}
+		return check.Want("ensemble", uint8(c.Ensemble),
+			"RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch or Haar")
 	}
 	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {
 		return err

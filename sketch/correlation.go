@@ -1,8 +1,6 @@
 package sketch
 
 import (
-	"fmt"
-
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -14,8 +12,7 @@ func checkStar(n int, star float64) error {
 	}
 	const slack = 1e-9 // of rounding in Correlation
 	if !(star >= low-slack && star <= 1+slack) {
-		return &check.Error{Name: "rho", Value: star,
-			Rule: fmt.Sprintf("between -1/(n-1) = %.3g and 1", low)}
+		return check.Wantf("rho", star, "between -1/(n-1) = %.3g and 1", low)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/sketch/wire"
 )
 
@@ -20,7 +21,7 @@ func (c *Codec) newDecoder(round uint64) *decoder {
 
 // NewDecoder returns a decoder for one round. It keeps nk numbers; Mean takes O(d') more for
 // each worker.
-func (c *Codec) NewDecoder(round uint64) Decoder { return c.newDecoder(round) }
+func (c *Codec) NewDecoder(round uint64) Decoder { return handle.Made(c).newDecoder(round) }
 
 func (d *decoder) Add(client uint64, message []byte) error {
 	c := d.codec

@@ -12,7 +12,7 @@ import (
 // fenced returns the block of a language on the page of messages.
 func fenced(t *testing.T, language string) string {
 	t.Helper()
-	b, err := os.ReadFile("../docs/sketch-messages.md")
+	b, err := os.ReadFile("../docs/mean.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,3 +161,19 @@ func TestDropOuts(t *testing.T) {
 func betaOf2(t testing.TB, c Config) float64 {
 	return must.Get(codec(t, c).Beta(t.Context()))(t)
 }
+
+// No vector and one vector have no correlation, and one vector is its mean, however large it is.
+func TestFewVectors(t *testing.T) {
+	for _, c := range []struct {
+		xs   [][]float64
+		q    float64
+		mean []float64
+	}{{nil, 0, nil}, {[][]float64{{3, -4}}, 25, []float64{3, -4}}, {[][]float64{{1e200}}, math.Inf(1), []float64{1e200}}} {
+		if r, q := Correlation(c.xs); r != 0 || q != c.q {
+			t.Errorf("Correlation of %v = %g, %g", c.xs, r, q)
+		}
+		if mean := MeanOf(c.xs); !slices.Equal(mean, c.mean) {
+			t.Errorf("the mean of %v is %v", c.xs, mean)
+		}
+	}
+}

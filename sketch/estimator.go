@@ -2,10 +2,7 @@ package sketch
 
 import (
 	"context"
-	"fmt"
 	"math/bits"
-	"slices"
-	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -60,18 +57,8 @@ func (e Estimator) Title() string {
 	return string(e)
 }
 
-// ParseEstimator reads a name.
-func ParseEstimator(s string) (Estimator, error) {
-	if e := Estimator(s); slices.Contains(estimators(), e) {
-		return e, nil
-	}
-	names := make([]string, len(estimatorTitles))
-	for i, e := range estimatorTitles {
-		names[i] = string(e.name)
-	}
-	return "", &check.Error{Name: "estimator", Value: fmt.Sprintf("%q", s),
-		Rule: "one of " + strings.Join(names, ", ")}
-}
+// Check refuses an estimator that is unknown.
+func (e Estimator) Check() error { return check.Known("estimator", e, estimators()) }
 
 // Config completes c, which has N, K, D and Root, to the estimator's: its ensemble and T. star
 // is ρ*, which only Opt looks at. ok is false for estimators that are no Codec.
@@ -116,8 +103,7 @@ const float = 64
 // Induced take 64 only, and EDEN sends K coordinates of up to 4 bits.
 func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	if bitsEach != float && (e == RandKWangni || e == TopKInduced) {
-		return Compared{}, &check.Error{Name: "bits per number", Value: bitsEach,
-			Rule: "64 for " + e.Title()}
+		return Compared{}, check.Want("bits per number", bitsEach, "64 for "+e.Title())
 	}
 	b := baseline{N: c.N, K: c.K, D: c.D, Root: c.Root}
 	place := float64(bits.Len(uint(max(c.D, 1) - 1)))
@@ -151,8 +137,7 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	}
 	c, ok := e.Config(c, star)
 	if !ok {
-		_, err := ParseEstimator(string(e))
-		return Compared{}, err
+		return Compared{}, e.Check()
 	}
 	codec, err := NewCodec(c)
 	if err != nil {

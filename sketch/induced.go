@@ -29,8 +29,7 @@ func newInduced(b baseline, top int) (*induced, error) {
 		return nil, err
 	}
 	if top < 0 || top >= b.K {
-		return nil, &check.Error{Name: "top", Value: top,
-			Rule: "at least 0, and below k: Rand-k needs a number"}
+		return nil, check.Want("top", top, "at least 0, and below k: Rand-k needs a number")
 	}
 	return &induced{b, top}, nil
 }

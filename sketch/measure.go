@@ -21,13 +21,12 @@ func checkAlike(n, d int, rho float64) error {
 		return err
 	}
 	if n < 1 || n >= d {
-		return &check.Error{Name: "clients n", Value: n,
-			Rule: fmt.Sprintf("at least 1, and below d = %d: more vectors cannot be orthogonal", d)}
+		return check.Wantf("clients n", n,
+			"at least 1, and below d = %d: more vectors cannot be orthogonal", d)
 	}
 	if n > maxAlike/d {
-		return &check.Error{Name: "clients n", Value: n,
-			Rule: fmt.Sprintf("at most %d for d = %d: all vectors together may have 2²⁷ coordinates",
-				maxAlike/d, d)}
+		return check.Wantf("clients n", n,
+			"at most %d for d = %d: all vectors together may have 2²⁷ coordinates", maxAlike/d, d)
 	}
 	return check.Probability("rho", rho)
 }
@@ -75,6 +74,9 @@ const streamAlike = 9
 // RoundMean sends vectors through the messages of one round, client i the i-th, and returns
 // the server's estimate.
 func RoundMean(ctx context.Context, c Compressor, round uint64, xs [][]float64) ([]float64, error) {
+	if c == nil {
+		return nil, errNoCompressor
+	}
 	d := c.NewDecoder(round)
 	for i, x := range xs {
 		message, err := c.Encode(round, uint64(i), x)
@@ -88,8 +90,11 @@ func RoundMean(ctx context.Context, c Compressor, round uint64, xs [][]float64) 
 	return d.Mean(ctx)
 }
 
-// MeanOf is the mean itself.
+// MeanOf is the mean itself, nil of no vectors.
 func MeanOf(xs [][]float64) []float64 {
+	if len(xs) == 0 {
+		return nil
+	}
 	out := make([]float64, len(xs[0]))
 	for _, x := range xs {
 		for j, v := range x {
@@ -125,7 +130,7 @@ func Measure(ctx context.Context, c Compressor, xs [][]float64, rounds int,
 		return Measured{}, err
 	}
 	if len(xs) == 0 {
-		return Measured{}, &check.Error{Name: "clients n", Value: 0, Rule: "at least 1"}
+		return Measured{}, check.Want("clients n", 0, "at least 1")
 	}
 	mean, squared := MeanOf(xs), make([]float64, rounds)
 	var next atomic.Int64

@@ -40,7 +40,7 @@ func PredictMSE(ctx context.Context, c Config, r, q float64) (float64, error) {
 func checkStatistics(n int, r, q float64) error {
 	const slack = 1e-9 // of rounding in Correlation
 	if !(r >= -1-slack && r <= float64(n-1)+slack*float64(n)) {
-		return &check.Error{Name: "correlation R", Value: r, Rule: "in [-1, n-1]"}
+		return check.Want("correlation R", r, "in [-1, n-1]")
 	}
 	return check.Epsilon("Q", q)
 }
@@ -70,10 +70,10 @@ func (c Config) padding() float64 {
 // that is fixed: not PlugIn.
 func Crossing(ctx context.Context, a, b Config) (star float64, ok bool, err error) {
 	if a.N != b.N {
-		return 0, false, &check.Error{Name: "clients n", Value: b.N, Rule: "the same for both estimators"}
+		return 0, false, check.Want("clients n", b.N, "the same for both estimators")
 	}
 	if a.T.PlugIn || b.T.PlugIn {
-		return 0, false, &check.Error{Name: "transform", Value: "PlugIn", Rule: "one with a fixed rho"}
+		return 0, false, check.Want("transform", "PlugIn", "one with a fixed rho")
 	}
 	low := -1.0
 	if a.N > 1 {

@@ -148,8 +148,7 @@ func (r *rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 		codes = some
 	}
 	if scale > math.MaxFloat32 {
-		return nil, &check.Error{Name: "vector", Value: "a vector whose length does not fit a float32",
-			Rule: "smaller"}
+		return nil, check.Want("vector", "a vector whose length does not fit a float32", "smaller")
 	}
 	b := append(r.header(round, client).Append(nil, r.Root), byte(r.bits))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(scale)))

@@ -61,8 +61,8 @@ func (r *rounded) Encode(round, client uint64, x []float64) ([]byte, error) {
 		scale = math.Nextafter32(scale, float32(math.Inf(1)))
 	}
 	if math.IsInf(float64(scale), 1) {
-		return nil, &check.Error{Name: "vector", Value: fmt.Sprintf("a vector with a projection of %g",
-			largest), Rule: "so small that it fits a float32"}
+		return nil, check.Want("vector", fmt.Sprintf("a vector with a projection of %g", largest),
+			"so small that it fits a float32")
 	}
 	codes := make([]int, len(y))
 	if scale > 0 {

@@ -79,8 +79,8 @@ func (g Grid) plan() ([]work, error) {
 				for _, k := range g.K {
 					for _, e := range g.Estimators {
 						if len(out) == maxGrid {
-							return nil, &check.Error{Name: "grid", Value: "more combinations",
-								Rule: fmt.Sprintf("at most %d combinations", maxGrid)}
+							return nil, check.Wantf("grid", "more combinations", "at most %d combinations",
+								maxGrid)
 						}
 						c, err := e.New(Config{N: n, K: k, D: d, Root: g.Root, Beta: g.Beta, Workers: 1}, rho, g.Bits)
 						if err != nil {

@@ -51,8 +51,7 @@ func (c Config) useGram(t linear) (bool, error) {
 	hard := t.custom != nil || c.Ensemble != SRHT ||
 		condition(c.N, c.K, c.padded(), t.rho) > hardCondition
 	if order > maxGram && t.custom != nil {
-		return false, &check.Error{Name: "min(nk, d)", Value: order,
-			Rule: fmt.Sprintf("at most %d for a custom T", maxGram)}
+		return false, check.Wantf("min(nk, d)", order, "at most %d for a custom T", maxGram)
 	}
 	return c.N*c.K <= smallGram || hard && order <= maxGram, nil
 }

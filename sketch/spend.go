@@ -2,7 +2,6 @@ package sketch
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
@@ -46,8 +45,8 @@ func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64)
 	case RandProjOpt:
 		rhos = spendRhos
 	default:
-		return best, &check.Error{Name: "estimator", Value: string(e),
-			Rule: fmt.Sprintf("%s, %s, %s or %s", RandK, RandProjAvg, RandProjOpt, RotatedQuantised)}
+		return best, check.Wantf("estimator", string(e), "%s, %s, %s or %s", RandK, RandProjAvg,
+			RandProjOpt, RotatedQuantised)
 	}
 	c.Ensemble = SRHT
 	for _, b := range spendBits {

@@ -52,16 +52,15 @@ func (t Transform) check(n int) error {
 		}
 	}
 	if ways > 1 {
-		return &check.Error{Name: "transform", Value: fmt.Sprintf("%d of Rho, Avg, PlugIn and Custom",
-			ways), Rule: "given by at most one of them"}
+		return check.Want("transform", fmt.Sprintf("%d of Rho, Avg, PlugIn and Custom", ways),
+			"given by at most one of them")
 	}
 	low := math.Inf(-1)
 	if n > 1 {
 		low = -1 / float64(n-1)
 	}
 	if !(t.Rho > low && t.Rho <= 1) {
-		return &check.Error{Name: "rho", Value: t.Rho,
-			Rule: fmt.Sprintf("in (%g, 1] for %d clients", low, n)}
+		return check.Wantf("rho", t.Rho, "in (%g, 1] for %d clients", low, n)
 	}
 	return nil
 }
@@ -96,7 +95,7 @@ func (t linear) at(lambda float64) (float64, error) {
 	}
 	v := t.custom(lambda)
 	if !(v > 0) || math.IsInf(v, 1) {
-		return 0, &check.Error{Name: fmt.Sprintf("T(%g)", lambda), Value: v, Rule: "positive and finite"}
+		return 0, check.Want(fmt.Sprintf("T(%g)", lambda), v, "positive and finite")
 	}
 	return v, nil
 }

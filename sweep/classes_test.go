@@ -13,8 +13,9 @@ import (
 	"github.com/darrm/darrm/plurality/solve"
 )
 
+// classSweep returns the problems of a sweep, how it is run, and each problem's value.
 func classSweep(t *testing.T, jobs int, store *cache.Store) (
-	[]plurality.Problem, ClassOptions, []float64) {
+	[]plurality.Problem, Options[*plurality.Table], []float64) {
 	t.Helper()
 	problems, invalid, err := ClassGrid{Classes: []int{2, 3}, K: []int{5, 8},
 		TotalEpsilon: []float64{.3, 1}, Affected: []int{1, All}}.Problems()
@@ -22,13 +23,20 @@ func classSweep(t *testing.T, jobs int, store *cache.Store) (
 		t.Fatal(err, invalid)
 	}
 	values := make([]float64, len(problems))
-	return problems, ClassOptions{
-		Solve: solve.Options{Gap: 1e-8}, Store: store, Jobs: jobs,
-		Objective: func(p plurality.Problem) plurality.Objective {
-			return plurality.DefaultObjective(p.Classes)
-		},
+	return problems, Options[*plurality.Table]{Jobs: jobs,
 		Each: func(i int, table *plurality.Table) error { values[i] = table.Value; return nil },
 	}, values
+}
+
+var classOptions = solve.Options{Gap: 1e-8}
+
+func classObjective(p plurality.Problem) plurality.Objective {
+	return plurality.DefaultObjective(p.Classes)
+}
+
+func runClasses(ctx context.Context, problems []plurality.Problem, store *cache.Store,
+	o Options[*plurality.Table]) (Result, error) {
+	return Run(ctx, problems, Classes(store, classOptions, classObjective), o)
 }
 
 // The problems come in the order of the flags, each once, and every row is its own problem's
@@ -39,11 +47,11 @@ func TestClassSweep(t *testing.T) {
 		"classes = 2, K = 5, label-eps = 0.3, affected = 5" {
 		t.Fatalf("%d problems, the second is %s", len(problems), className(problems[1]))
 	}
-	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Solved != 16 {
+	if r, err := runClasses(context.Background(), problems, nil, o); err != nil || r.Solved != 16 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i, p := range problems {
-		want, err := solve.Optimal(context.Background(), p, o.Objective(p), o.Solve)
+		want, err := solve.Optimal(context.Background(), p, classObjective(p), classOptions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +60,7 @@ func TestClassSweep(t *testing.T) {
 		}
 	}
 	again, o, same := classSweep(t, 1, nil)
-	if _, err := RunClasses(context.Background(), again, o); err != nil ||
+	if _, err := runClasses(context.Background(), again, nil, o); err != nil ||
 		!slices.Equal(values, same) {
 		t.Errorf("one job: %v, %v, want %v", err, same, values)
 	}
@@ -68,13 +76,13 @@ func TestClassSweepResumes(t *testing.T) {
 			cancel()
 		}
 	}
-	r, err := RunClasses(ctx, problems, o)
+	r, err := runClasses(ctx, problems, store, o)
 	if !errors.Is(err, context.Canceled) || r.Solved != 4 ||
 		!strings.HasPrefix(err.Error(), "4 of 16 problems are in the cache") {
 		t.Errorf("interrupted: %+v, %v", r, err)
 	}
 	problems, o, _ = classSweep(t, 2, store)
-	if r, err := RunClasses(context.Background(), problems, o); err != nil || r.Cached != 4 ||
+	if r, err := runClasses(context.Background(), problems, store, o); err != nil || r.Cached != 4 ||
 		r.Solved != 12 {
 		t.Errorf("again: %+v, %v", r, err)
 	}
@@ -98,7 +106,7 @@ func TestClassSweepRefuses(t *testing.T) {
 		t.Errorf("1e6 points: %v", err)
 	}
 	problems, o, _ := classSweep(t, 0, nil)
-	if _, err := RunClasses(context.Background(), problems, o); !errors.As(err, &parameter) {
+	if _, err := runClasses(context.Background(), problems, nil, o); !errors.As(err, &parameter) {
 		t.Errorf("no jobs: %v", err)
 	}
 	o.Jobs = 2
@@ -109,7 +117,7 @@ func TestClassSweepRefuses(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := RunClasses(context.Background(), problems, o); !errors.Is(err, boom) ||
+	if _, err := runClasses(context.Background(), problems, nil, o); !errors.Is(err, boom) ||
 		!strings.HasPrefix(err.Error(), className(problems[3])) {
 		t.Errorf("a row that cannot be made: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/plurality"
 )
 
 // MaxPoints bounds a grid: a slip in a range must be an error and no day of work.
@@ -168,4 +169,51 @@ func rememberedDelta() func(constraints.Problem) float64 {
 		}
 		return delta
 	}
+}
+
+// ClassGrid is every combination of its values for the plurality of many classes, the last list
+// varying fastest.
+type ClassGrid struct {
+	Classes      []int
+	K            []int
+	TotalEpsilon []float64
+	Affected     []int   // [All] for every teacher
+	Delta        float64 // of every problem, and so
+	Abstain      bool
+}
+
+// className names a problem of a ClassGrid as its flags do.
+func className(p plurality.Problem) string {
+	return fmt.Sprintf("classes = %d, K = %d, label-eps = %v, affected = %d", p.Classes, p.K,
+		p.Epsilon, p.Affected)
+}
+
+// Problems returns the grid's problems in order, each once however often it is named, and what is
+// wrong with the combinations that are no problem: a *constraints.ParameterError behind the
+// combination's name. The error is a *[SizeError].
+func (g ClassGrid) Problems() (valid []plurality.Problem, invalid []error, err error) {
+	if err := checkSize(axis{"classes", len(g.Classes)}, axis{"K", len(g.K)},
+		axis{"label-eps", len(g.TotalEpsilon)}, axis{"affected", len(g.Affected)}); err != nil {
+		return nil, nil, err
+	}
+	seen := map[plurality.Problem]bool{}
+	p := plurality.Problem{Delta: g.Delta, Abstain: g.Abstain}
+	for _, p.Classes = range g.Classes {
+		for _, p.K = range g.K {
+			for _, p.Epsilon = range g.TotalEpsilon {
+				for _, p.Affected = range g.Affected {
+					if p.Affected == All {
+						p.Affected = p.K
+					}
+					if err := p.Validate(); err != nil {
+						invalid = append(invalid, fmt.Errorf("%s: %w", className(p), err))
+					} else if !seen[p] {
+						seen[p] = true
+						valid = append(valid, p)
+					}
+				}
+			}
+		}
+	}
+	return valid, invalid, nil
 }

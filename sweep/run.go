@@ -7,33 +7,58 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
 // maxJobs bounds Options.Jobs: each keeps a linear program in memory.
 const maxJobs = 256
 
-// Options configure the solves of a sweep.
-type Options struct {
-	Solve solve.Options // but for Counts and Progress
+// Solver finds the tables T of problems P, through a cache if it has one. Make one with [Noise] or
+// [Classes].
+type Solver[P any, T cache.Table] struct {
+	store *cache.Store
+	name  func(P) string
+	find  func(ctx context.Context, p P, tell func()) (cache.Found[T], error)
+}
 
-	// Counts are solve.Options.Counts for each K; nil where the objective has none.
-	Counts map[int][]float64
+// Noise returns the solver of the points of a [Grid]. o is without Counts and Progress; counts are
+// the Counts for each K, nil where the objective has none.
+func Noise(store *cache.Store, o solve.Options, counts map[int][]float64) Solver[Point, *gamma.Table] {
+	return Solver[Point, *gamma.Table]{store, Point.String,
+		func(ctx context.Context, p Point, tell func()) (solve.Result, error) {
+			o := o
+			o.Counts, o.Progress = counts[p.Problem.K], func(solve.Progress) { tell() }
+			return solve.Cached(ctx, store, p.Problem, o)
+		}}
+}
 
-	Store *cache.Store // nil for none
-	Jobs  int          // how many problems are solved at a time: between 1 and 256
+// Classes returns the solver of the problems of a [ClassGrid]. o is without Progress and Workers:
+// jobs fill the cores.
+func Classes(store *cache.Store, o pluralitysolve.Options,
+	objective func(plurality.Problem) plurality.Objective) Solver[plurality.Problem, *plurality.Table] {
+	return Solver[plurality.Problem, *plurality.Table]{store, className,
+		func(ctx context.Context, p plurality.Problem, tell func()) (pluralitysolve.Result, error) {
+			o := o
+			o.Workers, o.Progress = 1, func(pluralitysolve.Progress) { tell() }
+			return pluralitysolve.Cached(ctx, store, p, objective(p), o)
+		}}
+}
+
+// Options configure a sweep for tables T.
+type Options[T any] struct {
+	Jobs int // how many problems are solved at a time: between 1 and 256
 
 	// Each takes the table of the i-th point. It is called from several goroutines, and an
 	// error ends the sweep. The table is not kept: thousands of them would fill the memory.
-	Each func(i int, t *gamma.Table) error
+	Each func(i int, t T) error
 
 	// Progress is called now and then, from several goroutines; nil for nobody.
 	Progress func(done int)
 }
 
-// CheckJobs checks Jobs. The error is a *constraints.ParameterError.
-func (o Options) CheckJobs() error { return checkJobs(o.Jobs) }
-
-func checkJobs(n int) error { return check.Whole("jobs", n, 1, maxJobs) }
+// CheckJobs checks Options.Jobs. The error is a *constraints.ParameterError.
+func CheckJobs(n int) error { return check.Whole("jobs", n, 1, maxJobs) }
 
 // Result counts the tables of a sweep by their origin.
 type Result struct {
@@ -49,21 +74,13 @@ type Result struct {
 //
 // Every job has a solver of its own. The constraint sweeps inside a solve use all cores by
 // themselves; jobs fill the cores while solves do what cannot be split.
-func Run(ctx context.Context, points []Point, o Options) (Result, error) {
-	if err := o.CheckJobs(); err != nil {
+func Run[P any, T cache.Table](ctx context.Context, points []P, s Solver[P, T], o Options[T]) (Result, error) {
+	if err := CheckJobs(o.Jobs); err != nil {
 		return Result{}, err
 	}
-	r := run{points: len(points), stored: o.Store != nil, progress: o.Progress}
-	if o.Progress != nil {
-		o.Solve.Progress = func(solve.Progress) { o.Progress(r.done()) }
+	r := run[P, T]{Solver: s, Options: o, points: points}
+	if r.Progress == nil {
+		r.Progress = func(int) {}
 	}
-	r.solve = func(ctx context.Context, i int) (outcome, error) {
-		so := o.Solve
-		so.Counts = o.Counts[points[i].Problem.K]
-		s, err := solve.Cached(ctx, o.Store, points[i].Problem, so)
-		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path,
-			rejected: s.Rejected})
-	}
-	r.name = func(i int) string { return points[i].String() }
-	return r.all(ctx, o.Jobs)
+	return r.all(ctx)
 }

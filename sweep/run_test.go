@@ -12,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 )
@@ -21,18 +22,31 @@ func openStore(t testing.TB) *cache.Store {
 	return must.Get(cache.Open(t.TempDir()))(t)
 }
 
-// sweepOf returns the points of a grid and options that keep each point's error.
-func sweepOf(t testing.TB, k []int, m []float64, jobs int,
-	store *cache.Store) ([]Point, Options, []float64) {
+// noiseSweep is a sweep to be run.
+type noiseSweep struct {
+	Options[*gamma.Table]
+	points []Point
+	store  *cache.Store
+	solve  solve.Options
+	errors []float64 // of each point
+}
+
+func (s noiseSweep) run(ctx context.Context) (Result, error) {
+	return Run(ctx, s.points, Noise(s.store, s.solve, nil), s.Options)
+}
+
+// sweepOf returns the sweep of a grid that keeps each point's error.
+func sweepOf(t testing.TB, k []int, m []float64, jobs int, store *cache.Store) noiseSweep {
 	t.Helper()
 	points, invalid, err := Grid{K: k, M: m, Epsilon: []float64{0.1}, TeacherDelta: []float64{1e-5},
 		Affected: []int{All}}.Points(context.Background())
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
 	}
-	found := make([]float64, len(points))
-	each := func(i int, table *gamma.Table) error { found[i] = table.ExpectedError; return nil }
-	return points, Options{Store: store, Jobs: jobs, Each: each}, found
+	s := noiseSweep{points: points, store: store, errors: make([]float64, len(points))}
+	s.Jobs = jobs
+	s.Each = func(i int, table *gamma.Table) error { s.errors[i] = table.ExpectedError; return nil }
+	return s
 }
 
 // A sweep that is interrupted reports the tables that it has, and the next one goes on from there.
@@ -40,13 +54,13 @@ func TestSweepResumes(t *testing.T) {
 	store := openStore(t)
 	odd, two := []int{3, 5, 7, 9, 11}, []float64{1, 2}
 	ctx, cancel := context.WithCancel(context.Background())
-	points, o, _ := sweepOf(t, odd, two, 1, store)
+	o := sweepOf(t, odd, two, 1, store)
 	o.Progress = func(done int) {
 		if done == 4 {
 			cancel()
 		}
 	}
-	r, err := Run(ctx, points, o)
+	r, err := o.run(ctx)
 	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(),
 		"4 of 10 problems are in the cache, where the same command goes on: ") {
 		t.Errorf("interrupted: %v", err)
@@ -55,22 +69,22 @@ func TestSweepResumes(t *testing.T) {
 	if err != nil || len(entries) != 4 || r.Solved != 4 {
 		t.Errorf("%d entries in the cache, %v, %d solved, want 4", len(entries), err, r.Solved)
 	}
-	points, o, again := sweepOf(t, odd, two, 2, store)
-	if r, err := Run(context.Background(), points, o); err != nil || r.Cached != 4 || r.Solved != 6 {
+	again := sweepOf(t, odd, two, 2, store)
+	if r, err := again.run(context.Background()); err != nil || r.Cached != 4 || r.Solved != 6 {
 		t.Errorf("again: %v, %d from the cache, %d solved", err, r.Cached, r.Solved)
 	}
-	points, o, fresh := sweepOf(t, odd, two, 2, nil)
-	if _, err := Run(context.Background(), points, o); err != nil {
+	fresh := sweepOf(t, odd, two, 2, nil)
+	if _, err := fresh.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(again, fresh) {
-		t.Errorf("resumed: %v, want %v", again, fresh)
+	if !slices.Equal(again.errors, fresh.errors) {
+		t.Errorf("resumed: %v, want %v", again.errors, fresh.errors)
 	}
 	// Without a cache there is nothing to go on from.
 	ctx, cancel = context.WithCancel(context.Background())
 	cancel()
-	points, o, _ = sweepOf(t, []int{3}, two, 2, nil)
-	if _, err := Run(ctx, points, o); !errors.Is(err, context.Canceled) ||
+	o = sweepOf(t, []int{3}, two, 2, nil)
+	if _, err := o.run(ctx); !errors.Is(err, context.Canceled) ||
 		!strings.Contains(err.Error(), "0 of 2 problems were solved and, without a cache, are lost") {
 		t.Errorf("without a cache: %v", err)
 	}
@@ -81,14 +95,14 @@ func TestSweepResumes(t *testing.T) {
 func TestSweepFails(t *testing.T) {
 	for _, jobs := range []int{1, 4} {
 		store := openStore(t)
-		points, o, _ := sweepOf(t, []int{3, 5, 7, 9}, []float64{1, 2}, jobs, store)
-		o.Solve.NewSolver = func(p lp.Problem) (lp.Solver, error) {
+		o := sweepOf(t, []int{3, 5, 7, 9}, []float64{1, 2}, jobs, store)
+		o.solve.NewSolver = func(p lp.Problem) (lp.Solver, error) {
 			if len(p.C) == 4 { // K = 7
 				return nil, lp.ErrTooLarge
 			}
 			return lp.New(p)
 		}
-		r, err := Run(context.Background(), points, o)
+		r, err := o.run(context.Background())
 		if !errors.Is(err, lp.ErrTooLarge) {
 			t.Fatalf("%d jobs: %v", jobs, err)
 		}
@@ -104,10 +118,10 @@ func TestSweepFails(t *testing.T) {
 
 // A table that nobody can take ends the sweep.
 func TestSweepEachFails(t *testing.T) {
-	points, o, _ := sweepOf(t, []int{3, 5}, []float64{1}, 1, nil)
+	o := sweepOf(t, []int{3, 5}, []float64{1}, 1, nil)
 	boom := errors.New("boom")
 	o.Each = func(int, *gamma.Table) error { return boom }
-	if r, err := Run(context.Background(), points, o); !errors.Is(err, boom) ||
+	if r, err := o.run(context.Background()); !errors.Is(err, boom) ||
 		!strings.HasPrefix(err.Error(), "K = 3, m = 1") || r.Solved != 0 {
 		t.Errorf("%d solved, %v", r.Solved, err)
 	}
@@ -120,7 +134,7 @@ func TestSweepUnsaved(t *testing.T) {
 		store := openStore(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		points, o, found := sweepOf(t, []int{3, 4, 5}, []float64{1}, 1, store)
+		o := sweepOf(t, []int{3, 4, 5}, []float64{1}, 1, store)
 		var once sync.Once
 		o.Progress = func(done int) {
 			if done == 1 {
@@ -137,7 +151,7 @@ func TestSweepUnsaved(t *testing.T) {
 				cancel()
 			}
 		}
-		r, err := Run(ctx, points, o)
+		r, err := o.run(ctx)
 		if interrupted {
 			if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(),
 				"1 of 3 problems are in the cache") {
@@ -146,8 +160,8 @@ func TestSweepUnsaved(t *testing.T) {
 			continue
 		}
 		if err != nil || r.Solved != 3 || r.Unsaved != 2 || r.UnsavedErr == nil ||
-			slices.Contains(found, 0) {
-			t.Errorf("%v: %d solved, %d unsaved: %v; %v", err, r.Solved, r.Unsaved, r.UnsavedErr, found)
+			slices.Contains(o.errors, 0) {
+			t.Errorf("%v: %d solved, %d unsaved: %v; %v", err, r.Solved, r.Unsaved, r.UnsavedErr, o.errors)
 		}
 	}
 }
@@ -159,8 +173,8 @@ func BenchmarkSweep(b *testing.B) {
 		for _, jobs := range []int{1, 2, 4} {
 			b.Run(fmt.Sprintf("K=%d/jobs=%d", k, jobs), func(b *testing.B) {
 				for b.Loop() {
-					points, o, _ := sweepOf(b, []int{k}, floats(8, 1), jobs, nil)
-					if _, err := Run(context.Background(), points, o); err != nil {
+					o := sweepOf(b, []int{k}, floats(8, 1), jobs, nil)
+					if _, err := o.run(context.Background()); err != nil {
 						b.Fatal(err)
 					}
 				}

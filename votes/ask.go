@@ -3,10 +3,12 @@ package votes
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // An Answer is one reading of a file: what is stated beside what was stated already.
@@ -52,6 +54,36 @@ func isWord(value string) bool {
 	return !isNumber(value) && !hasDecimalComma(value)
 }
 
+// A choice is what a vote can be by one answer to the questions.
+type choice struct {
+	classes map[string]bool
+	silent  []string // values that are no answer though no table of spellings says so
+	texts   []string // what is presumed
+}
+
+// with returns the choice in which these values are classes.
+func (c choice) with(text string, values ...string) choice {
+	c.classes = maps.Clone(c.classes)
+	for _, value := range values {
+		c.classes[value] = true
+	}
+	c.texts = append(slices.Clone(c.texts), text)
+	return c
+}
+
+// without returns the choice in which these values are no answer.
+func (c choice) without(text string, values ...string) choice {
+	c.classes, c.silent = maps.Clone(c.classes), slices.Clone(c.silent)
+	for _, value := range values {
+		if c.classes[value] {
+			c.silent = append(c.silent, value)
+		}
+		delete(c.classes, value)
+	}
+	c.texts = append(slices.Clone(c.texts), text)
+	return c
+}
+
 // ask applies the rules: docs/votes.md has them.
 func (v *values) ask() {
 	plain := make(map[string]bool)  // values that are no missing votes
@@ -65,84 +97,203 @@ func (v *values) ask() {
 			plain[s.value] = true
 		}
 	}
-	answers := []map[string]bool{plain} // the classes of each
-	texts := [][]string{nil}            // what each presumes
-	// double makes each answer two, of which the second has the value as a class
-	double := func(value string) {
-		for i := range answers {
-			with := make(map[string]bool)
-			for c := range answers[i] {
-				with[c] = true
-			}
-			with[value] = true
-			answers = append(answers, with)
-			texts = append(texts, append(slices.Clone(texts[i]), value+" is a class"))
-			texts[i] = append(texts[i], value+" is no answer")
+	choices := []choice{{classes: plain}}
+	// split makes each choice two, of which the second has the values as classes.
+	split := func(what string, values ...string) {
+		v.questions = append(v.questions, fmt.Sprintf("is %s a class, or no answer?", what))
+		for _, c := range slices.Clone(choices) {
+			choices = append(choices, c.with(what+" is a class", values...))
+		}
+		for i, c := range choices[:len(choices)/2] {
+			choices[i] = c.without(what+" is no answer", values...)
 		}
 	}
 	word := false
 	for c := range plain {
 		word = word || isWord(c)
 	}
+	said := make(map[string]bool) // what says by itself that a vote is missing, in small letters
+	for value := range absent {
+		if value != "-1" {
+			said[strings.ToLower(value)] = true
+		}
+	}
 	for _, value := range sortedValues(absent) {
 		switch {
 		case value == "-1":
-			v.askMinusOne(plain, &answers, &texts)
+			choices = v.askMinusOne(plain)
 		case !strings.EqualFold(value, "NA") && !strings.EqualFold(value, "None"):
-		case word && v.blanks() > 0:
-			for _, classes := range answers {
-				classes[value] = true
+		case word && v.blanks() > 0 && len(said) == 1:
+			for _, c := range choices {
+				c.classes[value] = true
 			}
 			v.told = append(v.told, fmt.Sprintf("%s is a class: blank cells are the missing votes", value))
 		case word:
-			v.questions = append(v.questions, fmt.Sprintf("is %s a class, or no answer?", value))
-			double(value)
+			split(value, value)
 		}
 	}
-	for i, classes := range answers {
-		v.answer(strings.Join(texts[i], ", "), classes, i == 0)
+	switch silent := maybeSilent(plain); {
+	case len(silent) > 2: // one question for all, since each would double the answers
+		all := slices.Concat(silent...)
+		split("each of "+quoteAll(all), all...)
+	default:
+		for _, values := range silent {
+			split(shownValues(values), values...)
+		}
 	}
+	v.askNumbers(plain, choices)
+	for i, c := range choices {
+		v.answer(c, i == 0)
+	}
+}
+
+// mostNumbers is the largest number of numbers that are taken for classes without a question.
+const mostNumbers = 20
+
+// askNumbers asks whether numbers are classes that may be measurements, such as probabilities, and
+// says what each choice presumes.
+func (v *values) askNumbers(plain map[string]bool, choices []choice) {
+	numbers, fractions, shares := 0, 0, 0
+	for value := range plain {
+		x, ok := rational(strings.TrimRight(value, "% "))
+		if !ok {
+			continue
+		}
+		if numbers++; !x.IsInt() {
+			fractions++
+			if abs := new(big.Rat).Abs(x); abs.Cmp(big.NewRat(1, 1)) < 0 {
+				shares++
+			}
+		}
+	}
+	what := ""
+	switch {
+	case shares > 0 || fractions > 0 && numbers > mostNumbers/2:
+		what = "probabilities or measurements"
+	case numbers > mostNumbers:
+		what = "counts or measurements"
+	default:
+		return
+	}
+	v.questions = append(v.questions, fmt.Sprintf("are these %s the names of classes, or %s? A vote names one "+
+		"class: of %[2]s, write each teacher's class, such as 1 where a probability is at least 0.5",
+		plural(numbers, "number"), what))
+	for i, c := range choices {
+		if c.texts = append(c.texts, "the numbers are names of classes"); numbers > mostNumbers {
+			c.classes = nil // no command lists so many
+		}
+		choices[i] = c
+	}
+}
+
+// silentWords are words for no answer, in small letters.
+var silentWords = []string{"abstain", "abstained", "abstention", "skip", "skipped", "unknown", "unsure", "not sure",
+	"undecided", "missing", "no answer", "no vote", "don't know", "dont know", "idk", "not applicable", "unlabeled",
+	"unlabelled", "undefined", "nil", "blank", "empty", "invalid", "error",
+	"k. a.", "k.a.", "keine angabe", "#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!"}
+
+// maybeSilent returns those of the values that may be no answer, each with its spellings in other
+// cases: words for that; marks of punctuation beside others, but not - beside +; numbers of nines (99,
+// -9) that have more digits than all other numbers, and 9 beside others that are at most 6.
+func maybeSilent(plain map[string]bool) (groups [][]string) {
+	nines := func(value string) bool {
+		digits := strings.TrimPrefix(value, "-")
+		return digits != "" && strings.Trim(digits, "9") == ""
+	}
+	words, others, digits := 0, 0, 0 // no marks; no nines; the most digits of numbers that are no nines
+	const mostBeside9 = 6            // of a scale that may have 9 for no answer
+	small := true                    // all numbers that are no nines are whole, and at most that
+	for value := range plain {
+		if !isMarks(value) {
+			words++
+		}
+		if !nines(value) {
+			others++
+			n, whole := canonicalInt(value)
+			if whole {
+				digits = max(digits, len(value))
+			}
+			small = small && whole && n >= 0 && n <= mostBeside9
+		}
+	}
+	of := make(map[string][]string)
+	for _, value := range sortedValues(plain) {
+		key := strings.ToLower(value)
+		switch {
+		case slices.Contains(silentWords, key) && len(plain) > 1, isMarks(value) && words > 0 && !plain["+"],
+			value != "9" && nines(value) && others > 0 && len(value) > digits, value == "9" && others > 1 && small:
+			of[key] = append(of[key], value)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		groups = append(groups, of[key])
+	}
+	return groups
+}
+
+// isMarks reports whether a value is marks of punctuation alone.
+func isMarks(value string) bool {
+	return strings.Trim(value, "-–—_.,;:*/\\|~#()[]{}<>…'\" ") == ""
+}
+
+func shownValues(values []string) string {
+	shown := make([]string, len(values))
+	for i, value := range values {
+		shown[i] = quoteUnlessPlain(value)
+	}
+	return strings.Join(shown, ", ")
 }
 
 // askMinusOne decides whether -1 is a class.
-func (v *values) askMinusOne(plain map[string]bool, answers *[]map[string]bool, texts *[][]string) {
+func (v *values) askMinusOne(plain map[string]bool) []choice {
 	negative, others := false, false
-	for c := range plain {
+	var zeros, ones []string
+	for _, c := range sortedValues(plain) {
 		n, ok := canonicalInt(c)
 		negative = negative || ok && n < 0
-		others = others || c != "0" && c != "1"
+		switch number, _ := decimal(c); number { // +1 is 1 as people write it beside -1
+		case "0":
+			zeros = append(zeros, c)
+		case "1":
+			ones = append(ones, c)
+		default:
+			others = true
+		}
 	}
-	with := map[string]bool{"-1": true}
-	for c := range plain {
-		with[c] = true
-	}
+	all := choice{classes: plain}
 	switch {
 	case negative:
-		for _, classes := range *answers {
-			classes["-1"] = true
-		}
 		v.told = append(v.told, "-1 is a class: other numbers are negative too")
+		plain["-1"] = true
+		return []choice{all}
 	case others:
 		v.told = append(v.told, "-1 is no answer, as in the matrices of weak supervision")
-	case plain["0"] && plain["1"]:
+		return []choice{all}
+	case len(zeros) > 0 && len(ones) > 0:
 		v.questions = append(v.questions, "are -1, 0 and 1 classes, or is -1 or 0 no answer?")
-		*answers = []map[string]bool{with, plain, {"-1": true, "1": true}}
-		*texts = [][]string{{"all three are classes"}, {"-1 is no answer"}, {"0 is no answer"}}
-	default:
-		v.questions = append(v.questions, "is -1 a class, or no answer?")
-		*answers = []map[string]bool{with, plain}
-		*texts = [][]string{{"-1 is a class"}, {"-1 is no answer"}}
+		third := all.with("0 is no answer", "-1").without("", zeros...)
+		third.texts = third.texts[:1]
+		if plain["0"] && plain["1"] && len(plain) == 2 {
+			third.silent = nil // 0 is no answer between these two classes
+		}
+		return []choice{all.with("all three are classes", "-1"), all.with("-1 is no answer"), third}
 	}
+	v.questions = append(v.questions, "is -1 a class, or no answer?")
+	return []choice{all.with("-1 is a class", "-1"), all.with("-1 is no answer")}
 }
 
-// answer adds the answer of these classes, if they can be stated. first is true of the first answer.
-func (v *values) answer(text string, classes map[string]bool, first bool) {
-	same, merged := mergeSpellings(classes)
+// answer adds the answer of a choice, if it can be stated. first is true of the first.
+func (v *values) answer(c choice, first bool) {
+	same, merged := mergeSpellings(c.classes)
+	text := strings.Join(c.texts, ", ")
 	if len(same) > 0 {
 		if first {
 			v.questions = append(v.questions, askSame(same))
 		}
 		text = strings.TrimPrefix(text+", these are one class", ", ")
+	}
+	for _, value := range c.silent {
+		same = append(same, Spelling{Text: value})
 	}
 	a := Answer{Text: text, Same: same}
 	names := sortedValues(merged)
@@ -209,7 +360,7 @@ func mergeSpellings(of map[string]bool) (same []Spelling, merged map[string]bool
 	all := sortedValues(of)
 	groups := make(map[string][]string)
 	for _, value := range all {
-		key := strings.ToLower(value)
+		key := strings.ToLower(visible(value))
 		if word, ok := truthWords[key]; ok && (of["0"] || of["1"]) {
 			key = word
 		} else if number, ok := decimal(value); ok {
@@ -225,7 +376,7 @@ func mergeSpellings(of map[string]bool) (same []Spelling, merged map[string]bool
 			name = key
 		}
 		for _, value := range values { // small letters first
-			if len(values) > 1 && value == strings.ToLower(value) && isWord(value) && isWord(name) {
+			if len(values) > 1 && value == strings.ToLower(visible(value)) && isWord(value) && isWord(name) {
 				name = value
 			}
 		}
@@ -245,29 +396,40 @@ func mergeSpellings(of map[string]bool) (same []Spelling, merged map[string]bool
 	return same, merged
 }
 
+// visible returns a text without the characters of formats, such as blanks of no width, that nobody sees.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // decimal returns the one text of all numbers that are equal, with a decimal point or comma.
 func decimal(value string) (string, bool) {
-	if hasDecimalComma(value) {
-		value = strings.Replace(value, ",", ".", 1)
-	} else if !isNumber(value) {
+	r, ok := rational(value)
+	switch {
+	case !ok:
 		return "", false
-	}
-	if len(value) > 40 { // which no class is, and an exponent could be large
-		return "", false
-	}
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(value), "e")
-	if len(exponent) > 3 {
-		return "", false
-	}
-	r, ok := new(big.Rat).SetString(mantissa)
-	if exponent != "" {
-		r, ok = new(big.Rat).SetString(value)
-	}
-	if !ok {
-		return "", false
-	}
-	if r.IsInt() {
+	case r.IsInt():
 		return r.Num().String(), true
 	}
 	return r.String(), true
+}
+
+// rational returns a number as people write it, with a decimal point or comma.
+func rational(value string) (*big.Rat, bool) {
+	if hasDecimalComma(value) {
+		value = strings.Replace(value, ",", ".", 1)
+	} else if !isNumber(value) {
+		return nil, false
+	}
+	if len(value) > 40 { // which no class is, and an exponent could be large
+		return nil, false
+	}
+	if _, exponent, _ := strings.Cut(strings.ToLower(value), "e"); len(exponent) > 3 {
+		return nil, false
+	}
+	return new(big.Rat).SetString(value)
 }

@@ -40,7 +40,7 @@ func ParseClasses(list string) ([]string, error) {
 			rule += fmt.Sprintf("0,1,2 and so on up to %d: seq -s, 0 %d prints them", n-1, n-1)
 		}
 	}
-	return nil, &check.Error{Name: "classes", Value: quote(list), Rule: rule}
+	return nil, check.Want("classes", quote(list), rule)
 }
 
 // ReadClasses returns the names of a text with one on each line, in its order. name is the text's for
@@ -91,7 +91,8 @@ type classList struct {
 	binary    bool           // the names are "0" and "1"
 	ranks     []int          // place of each name among all canonical ones, in the order of bytes
 
-	zeroMissing bool // the classes are -1 and 1
+	zeroMissing bool            // the classes are -1 and 1
+	absent      map[string]bool // texts of missing votes beside those of the table; read only where votes may be missing
 }
 
 // newClassList checks the list. None means the two classes "0" and "1".
@@ -105,7 +106,7 @@ func newClassList(names []string, same []Spelling) (*classList, error) {
 	c := &classList{
 		names:  append([]string(nil), names...),
 		byName: make(map[string]int, len(names)), canonical: make(map[string]int, len(names)),
-		byInt:  make(map[int64]int),
+		byInt: make(map[int64]int), absent: make(map[string]bool),
 		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", ranks: ranksOf(names),
 	}
 	for i := range c.byByte {
@@ -114,17 +115,15 @@ func newClassList(names []string, same []Spelling) (*classList, error) {
 	for i, name := range c.names {
 		switch {
 		case name == "" || len(name) > maxClassBytes:
-			return nil, &check.Error{Name: "class", Value: quote(name),
-				Rule: fmt.Sprintf("1 to %d bytes long", maxClassBytes)}
+			return nil, check.Wantf("class", quote(name), "1 to %d bytes long", maxClassBytes)
 		case !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\r\n\ufeff"):
-			return nil, &check.Error{Name: "class", Value: quote(name),
-				Rule: "valid UTF-8 without NUL, line end or byte order mark"}
+			return nil, check.Want("class", quote(name), "valid UTF-8 without NUL, line end or byte order mark")
 		case strings.TrimSpace(name) != name:
-			return nil, &check.Error{Name: "class", Value: quote(name), Rule: "without spaces around it"}
+			return nil, check.Want("class", quote(name), "without spaces around it")
 		}
 		if first, ok := c.byName[name]; ok {
-			return nil, &check.Error{Name: "class", Value: quote(name),
-				Rule: fmt.Sprintf("in the list once, but classes %d and %d have this name", first, i)}
+			return nil, check.Wantf("class", quote(name),
+				"in the list once, but classes %d and %d have this name", first, i)
 		}
 		c.byName[name] = i
 	}

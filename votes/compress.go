@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/votes/format"
 )
 
@@ -24,21 +25,19 @@ const (
 )
 
 var (
-	compressionNames    = []string{"auto", "none", "gzip", "zstd"}
+	compressions        = check.Enum[Compression]{Name: "compression", Names: []string{"auto", "none", "gzip", "zstd"}}
 	compressionOfEnding = map[string]Compression{"gz": CompressionGzip, "zst": CompressionZstd,
 		"zstd": CompressionZstd}
 )
 
-// CompressionNames returns what [ParseCompression] takes.
-func CompressionNames() []string { return slices.Clone(compressionNames) }
+// Compressions returns all of them.
+func Compressions() []Compression { return compressions.Values() }
 
-// ParseCompression turns "auto", "none", "gzip" or "zstd" into a Compression.
-func ParseCompression(s string) (Compression, error) {
-	return parseName[Compression]("compression", s, compressionNames)
-}
+// String returns "auto", "none", "gzip" or "zstd".
+func (c Compression) String() string { return compressions.String(c) }
 
-// String returns the name that ParseCompression takes.
-func (c Compression) String() string { return nameOf(c, compressionNames) }
+// UnmarshalText reads the name.
+func (c *Compression) UnmarshalText(name []byte) error { return compressions.Unmarshal(c, name) }
 
 // FileEndings returns the endings of the names of files of votes, without the dot, for shells
 // that complete them.

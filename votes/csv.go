@@ -30,22 +30,9 @@ type csvDecoder struct {
 
 // openCSV reads the first row and finds the columns.
 func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
-	d := &csvDecoder{fileInfo: info, comma: comma, lines: newLineChunks(info, r, true)}
-	ch, err := d.lines.next()
-	if err == io.EOF {
-		return nil, info.errorf("the file is empty")
-	}
+	d, ch, err := startCSV(info, r, comma)
 	if err != nil {
 		return nil, err
-	}
-	if ch, err = d.skipSeparatorLine(ch); err == io.EOF {
-		return nil, info.errorf("the file has one line, which says what is between its cells")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if comma == ',' && !d.stated {
-		d.comma = format.Separator(ch.data)
 	}
 	rows := d.rows(ch)
 	row, err := rows.read()
@@ -55,7 +42,7 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 	if t := info.opts.tally; t != nil && rows.blankBefore(len(row)) {
 		t.trim()
 	}
-	d.ends, d.width = endOf(ch.data[:rows.end]), len(row)
+	d.ends, d.width = endOf(ch.Data[:rows.end]), len(row)
 	header := d.opts.Header != HeaderNo
 	if d.opts.Header == HeaderAuto && d.layout != LayoutLong {
 		if header, err = rows.looksLikeHeader(row); err != nil {
@@ -72,22 +59,44 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 	if err := rows.resolveColumns(row); err != nil {
 		return nil, err
 	}
-	d.lines.unread(ch, from)
-	d.lines.size = info.chunkBytes(d.k)
+	d.lines.Unread(ch, from)
+	d.lines.Size = info.chunkBytes(d.k)
 	return d, nil
+}
+
+// startCSV returns the first rows, and finds what is between their cells.
+func startCSV(info *fileInfo, r io.Reader, comma byte) (*csvDecoder, chunk, error) {
+	d := &csvDecoder{fileInfo: info, comma: comma, lines: newLineChunks(info, r, true)}
+	ch, err := d.lines.next()
+	if err == io.EOF {
+		return nil, ch, info.errorf("the file is empty")
+	}
+	if err != nil {
+		return nil, ch, err
+	}
+	if ch, err = d.skipSeparatorLine(ch); err == io.EOF {
+		return nil, ch, info.errorf("the file has one line, which says what is between its cells")
+	}
+	if err != nil {
+		return nil, ch, err
+	}
+	if comma == ',' && !d.stated {
+		d.comma = format.Separator(ch.Data)
+	}
+	return d, ch, nil
 }
 
 func (d *csvDecoder) next() (task, error) {
 	ch, err := d.lines.next()
 	if err == io.EOF && !d.any {
-		return nil, d.errorAt(d.lines.line-1, -1, "", "the file has a header and no votes")
+		return nil, d.errorAt(d.lines.Line()-1, -1, "", "the file has a header and no votes")
 	}
 	if err != nil {
 		return nil, err
 	}
 	d.any = true
 	return func(b *Batch) error {
-		if d.k > 0 && !d.opts.slow && d.opts.tally == nil && d.layout != LayoutLong && d.parseFast(ch, b) {
+		if d.k > 0 && !d.opts.slow && d.opts.tally == nil && d.sets == nil && d.layout != LayoutLong && d.parseFast(ch, b) {
 			return nil
 		}
 		b.reset(d.fileInfo)
@@ -106,12 +115,12 @@ type rowReader struct {
 }
 
 func (d *csvDecoder) rows(ch chunk) *rowReader {
-	r := csv.NewReader(bytes.NewReader(ch.data))
+	r := csv.NewReader(bytes.NewReader(ch.Data))
 	r.Comma = rune(d.comma)
 	r.ReuseRecord = true
 	r.TrimLeadingSpace = d.comma != '\t' // a quote may stand behind blanks
 	r.FieldsPerRecord = -1               // checked here, for a message with both widths
-	return &rowReader{csvDecoder: d, csv: r, ch: ch, next: ch.line}
+	return &rowReader{csvDecoder: d, csv: r, ch: ch, next: ch.Line}
 }
 
 // fill appends all rows to b. On an error b holds the rows before the fault.
@@ -130,7 +139,8 @@ func (r *rowReader) fill(b *Batch) error {
 			if r.header != nil {
 				first = "the header"
 			}
-			return r.fault(faultf(-1, "the row has %d columns, but %s has %d", len(row), first, r.width))
+			return r.fault(faultf(-1, "the row has %d columns, but %s has %d%s", len(row), first, r.width,
+				r.widthAdvice(row)))
 		}
 		if t := r.opts.tally; t != nil && r.blankBefore(len(row)) {
 			t.trim()
@@ -149,10 +159,24 @@ func (r *rowReader) fill(b *Batch) error {
 			rec.teacher.text = row[r.cols.teacher]
 		}
 		if wrong := r.add(b, &rec); wrong != nil {
+			if wrong.at == idCell && strings.TrimSpace(strings.Join(row, "")) == "" {
+				wrong = faultf(wholeRow, "every cell of the row is blank: leave such rows out, which spreadsheets add")
+			}
 			wrong.at = r.columnOf(wrong.at)
 			return r.fault(wrong)
 		}
 	}
+}
+
+// widthAdvice says what a row that is one cell longer than the header may be.
+func (r *rowReader) widthAdvice(row []string) string {
+	switch {
+	case r.header == nil || len(row) != r.width+1:
+		return ""
+	case strings.TrimSpace(row[len(row)-1]) == "":
+		return ": it ends with a separator, and the header does not"
+	}
+	return ": if rows begin with a name that the header leaves out, as R's write.table does, write col.names=NA"
 }
 
 // read returns the next row, which is valid until the next call.
@@ -168,8 +192,11 @@ func (r *rowReader) read() ([]string, error) {
 	}
 	var syntax *csv.ParseError
 	if errors.As(err, &syntax) {
-		base := r.ch.line - 1
+		base := r.ch.Line - 1
 		rule := fmt.Sprintf("%v (byte %d of the line)", syntax.Err, syntax.Column)
+		if line, _, _ := bytes.Cut(r.ch.Data[r.begin:], newline); bytes.Contains(line, []byte(`" "`)) {
+			rule += ": are cells separated by blanks? Write commas, semicolons or tabs between them"
+		}
 		if syntax.StartLine != syntax.Line {
 			rule += fmt.Sprintf(", in the row that starts on line %d", base+syntax.StartLine)
 		}
@@ -182,7 +209,7 @@ func (r *rowReader) read() ([]string, error) {
 	if r.cellLine(0) > first {
 		return nil, r.errorAt(first, -1, "", "blank line before a row")
 	}
-	raw := r.ch.data[r.begin:r.end]
+	raw := r.ch.Data[r.begin:r.end]
 	r.next += bytes.Count(raw, newline)
 	text := raw
 	if r.opts.listed() && !utf8.Valid(raw) && r.readsText(row) {
@@ -213,7 +240,7 @@ func (r *rowReader) readsText(row []string) bool {
 func (r *rowReader) blankBefore(cells int) bool {
 	line, _ := r.csv.FieldPos(0)
 	for at := range cells {
-		if on, byte1 := r.csv.FieldPos(at); on == line && byte1 > 1 && r.ch.data[r.begin+byte1-2] == ' ' {
+		if on, byte1 := r.csv.FieldPos(at); on == line && byte1 > 1 && r.ch.Data[r.begin+byte1-2] == ' ' {
 			return true
 		}
 	}
@@ -224,7 +251,7 @@ func (r *rowReader) blankBefore(cells int) bool {
 // end in front of it puts it on a later one.
 func (r *rowReader) cellLine(column int) int {
 	line, _ := r.csv.FieldPos(column)
-	return r.ch.line - 1 + line
+	return r.ch.Line - 1 + line
 }
 
 // columnOf returns the column of a cell of a record, or -1.
@@ -281,6 +308,12 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 	isVote, what := func(text string) bool {
 		return r.classes.of(text) >= 0 || r.opts.Missing != MissingError && r.classes.isMissingText(text)
 	}, r.classes.describe()
+	if r.sets != nil {
+		isVote, what = func(text string) bool {
+			_, missing, rule := r.sets.parse(&cell{text: text}, nil)
+			return rule.String() == "" && (!missing || r.opts.Missing != MissingError)
+		}, "sets of labels"
+	}
 	if r.layout == LayoutCounts {
 		isVote, what = isCount, "whole numbers"
 	}
@@ -324,10 +357,13 @@ func (r *rowReader) resolveColumns(first []string) error {
 		return r.fault(faultf(-1, "the row has no tab, but %q: the columns must be separated by tabs",
 			format.Separator([]byte(first[0]))))
 	}
-	if n == 1 && d.comma == ',' && !d.stated {
-		if rule := r.oneColumnRule(first[0]); rule != "" {
+	if n == 1 {
+		if rule := r.rowsRule(); rule != "" {
 			return r.fault(faultf(-1, "%s", rule))
 		}
+	}
+	if d.header != nil && n > 2 && !d.opts.listed() && oneName(first) {
+		return r.fault(faultf(-1, "the row has one name for %d columns: is the line a title? Leave it out", n))
 	}
 	set := &columnSet{what: "column", names: d.header, n: n, sample: r.sample}
 	wrong := set.namesFault(nil)
@@ -353,6 +389,17 @@ func (r *rowReader) resolveColumns(first []string) error {
 		d.cellOf[at] = i
 	}
 	return nil
+}
+
+// oneName reports whether one cell alone of a row has a text.
+func oneName(row []string) bool {
+	filled := 0
+	for _, cell := range row {
+		if strings.TrimSpace(cell) != "" {
+			filled++
+		}
+	}
+	return filled == 1
 }
 
 // firstFault returns the error of the first rows that no row of votes can have.

@@ -318,22 +318,6 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("%s: %v, want an error about the options", name, err)
 		}
 	}
-	for _, s := range []string{"auto", "yes", "no"} {
-		if _, err := ParseHeaderMode(s); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, s := range []string{"default", "wide", "counts", "teachers", "long"} {
-		if _, err := ParseLayout(s); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := ParseHeaderMode("maybe"); err == nil {
-		t.Error("header mode maybe accepted")
-	}
-	if _, err := ParseLayout("tall"); err == nil {
-		t.Error("layout tall accepted")
-	}
 }
 
 func TestReaderFailure(t *testing.T) {
@@ -363,26 +347,6 @@ func (r *failsOnce) Read([]byte) (int, error) {
 	err := r.err
 	r.err = io.EOF
 	return 0, err
-}
-
-// Where the last row ends, against a reading from the beginning.
-func TestLastRow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		data := rapid.SliceOfN(rapid.SampledFrom([]byte("a\"\"\n\n\r")), 0, 20).Draw(t, "data")
-		for _, quoted := range []bool{false, true} {
-			want, odd := 0, false
-			for i, c := range data {
-				odd = odd != (quoted && c == '"')
-				blank := i == 0 || data[i-1] == '\n' || data[i-1] == '\r' && (i == 1 || data[i-2] == '\n')
-				if c == '\n' && !odd && !blank {
-					want = i + 1
-				}
-			}
-			if got := (&lineChunks{quotes: quoted}).lastRow(data); got != want {
-				t.Fatalf("%q, quotes %v: the last row ends at %d, want %d", data, quoted, got, want)
-			}
-		}
-	})
 }
 
 type stuck struct{}

@@ -12,7 +12,7 @@ import (
 // the chunk means. So the two cannot disagree on a fault, and the tests compare
 // what they accept.
 func (d *csvDecoder) parseFast(ch chunk, b *Batch) bool {
-	data := ch.data
+	data := ch.Data
 	if len(data) > maxRecordBytes || bytes.IndexByte(data, '"') >= 0 || endOf(data) != d.ends ||
 		d.ends == endsUnknown {
 		return false
@@ -21,7 +21,7 @@ func (d *csvDecoder) parseFast(ch chunk, b *Batch) bool {
 	if d.ids {
 		p.text = string(data) // shared by all ids
 	}
-	for line := ch.line; p.at < len(data); line++ {
+	for line := ch.Line; p.at < len(data); line++ {
 		if !p.row() {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // Description summarises a file of votes. It is not private.
@@ -97,10 +98,9 @@ func (d *Description) Popular() string {
 		d.Queries)
 }
 
-// TeacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since
+// teacherName returns the name of teacher j for a table, quoted and of at most 24 characters, since
 // a file may have any; the number from 1 where there is none.
-func (d *Description) TeacherName(j int) string {
-	d = handle.Made(d)
+func (d *Description) teacherName(j int) string {
 	const most = 24
 	if j >= len(d.Teachers) || d.Teachers[j].Name == "" {
 		return strconv.Itoa(j + 1)
@@ -110,6 +110,48 @@ func (d *Description) TeacherName(j int) string {
 		quoted = append(quoted[:most-1], '…')
 	}
 	return string(quoted)
+}
+
+// Says tells how often the teachers agree and, where true labels are known, are right.
+func (d *Description) Says() []string {
+	d = handle.Made(d)
+	says := []string{fmt.Sprintf("the most popular answer has %s of the votes; %d queries have a tie",
+		num.Percent(d.Agreement), d.Ties)}
+	if d.Accuracy != nil {
+		says = append(says, fmt.Sprintf("it is right in %s of the %d of %d queries whose true label is known",
+			num.Percent(*d.Accuracy), d.Labelled, d.Queries))
+	}
+	return says
+}
+
+// HistogramTitle returns which votes Histogram counts.
+func (d *Description) HistogramTitle() string {
+	if classes := handle.Made(d).Classes; len(classes) == 2 {
+		return "votes for " + classes[1]
+	}
+	return "votes for the most popular"
+}
+
+// Table returns a row for each teacher.
+func (d *Description) Table() (header []string, rows [][]string) {
+	d = handle.Made(d)
+	header = []string{"teacher"}
+	for _, class := range d.Classes {
+		header = append(header, "answers "+class)
+	}
+	header = append(header, "like the most popular", "right")
+	for j, t := range d.Teachers {
+		row := []string{d.teacherName(j)}
+		for _, rate := range t.Rates {
+			row = append(row, num.Percent(rate))
+		}
+		right := "-"
+		if t.Accuracy != nil {
+			right = num.Percent(*t.Accuracy)
+		}
+		rows = append(rows, append(row, num.Percent(t.Agreement), right))
+	}
+	return header, rows
 }
 
 func (d *Description) add(b *Batch, i int) {

@@ -59,7 +59,7 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	var votes, others []int // of free
 	id := -1
 	for i := range free {
-		usual := s.names != nil && (isNameless(names[i]) || namesNoTeacher(names[i]) &&
+		usual := s.names != nil && (isNameless(names[i]) || namesNoTeacher(names[i], names) &&
 			(by.numbers[i] == "" || by.groups[by.stems[i]] < 3))
 		switch {
 		case kinds[i].canVote && !usual:
@@ -80,6 +80,10 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 			return true
 		}
 	}
+	if counts := s.sameSums(free, id); len(counts) > max(1, len(votes)) { // they need no value in common
+		votes = counts
+		others = slices.DeleteFunc(others, func(i int) bool { return slices.Contains(votes, i) })
+	}
 	if len(votes) < 2 {
 		wrong.err = nil // no command fits
 		wrong.at, wrong.rule = -1, check.Named("no two columns that could be votes have a value in common: "+
@@ -97,6 +101,9 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 			}
 			numbered, votes = true, alike
 		}
+	}
+	if c.label < 0 && o.LabelColumn == "" && s.names != nil {
+		others = s.proposeTruth(found, o, free, votes, others, kinds)
 	}
 	if id >= 0 {
 		found.id = stated(s, free[id])
@@ -124,6 +131,63 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 		found.answer = strings.TrimPrefix(found.answer+", all are teachers", ", ")
 	}
 	return true
+}
+
+// proposeTruth proposes the only one of the other columns that has a usual name of a truth and shares
+// a value with the votes. It returns the others that are left.
+func (s *columnSet) proposeTruth(found *foundColumns, o *Options, free, votes, others []int,
+	kinds []columnKind) []int {
+	truth := -1
+	for at, i := range others {
+		shares := slices.ContainsFunc(votes, func(j int) bool { return haveCommon(kinds[i].values, kinds[j].values) })
+		if !shares || !namesTruth(s.names[free[i]]) {
+			continue
+		}
+		if truth >= 0 {
+			return others
+		}
+		truth = at
+	}
+	if truth < 0 {
+		return others
+	}
+	at := free[others[truth]]
+	o.LabelColumn, s.used[at] = stated(s, at), "label"
+	found.told = append(found.told, fmt.Sprintf("truth %s is proposed: by its name, and votes have its values too",
+		quoteUnlessPlain(s.names[at])))
+	return slices.Delete(slices.Clone(others), truth, truth+1)
+}
+
+// sameSums returns those of the free columns, without that of the id, that hold whole numbers from 0
+// on with one sum in every row, as counts for each class do: one that votes of 0 and 1 cannot have. It is
+// nil where there are none, or one row.
+func (s *columnSet) sameSums(free []int, id int) (columns []int) {
+	if s.names == nil || s.sample == nil {
+		return nil
+	}
+	var sums []int64
+	for i, at := range free {
+		cells, counts := s.sample(at), true
+		for j := range cells {
+			n, whole := cells[j].whole()
+			counts = counts && whole && n >= 0
+		}
+		if i == id || !counts || namesTruth(s.names[at]) {
+			continue
+		}
+		columns = append(columns, i)
+		for j := range cells {
+			if n, _ := cells[j].whole(); j < len(sums) {
+				sums[j] += n
+			} else {
+				sums = append(sums, n)
+			}
+		}
+	}
+	if len(sums) < 2 || len(columns) < 2 || len(slices.Compact(sums)) != 1 || sums[0] <= int64(len(columns)) {
+		return nil
+	}
+	return columns
 }
 
 func proposedID(id string) string {
@@ -190,6 +254,15 @@ func (s *columnSet) sharing(columns []int) []columnKind {
 		kinds[i] = s.kind(at, unknown)
 	}
 	set := largestSharing(kinds)
+	if set == nil { // confidences beside votes have values in common, too
+		votes := make([]columnKind, len(kinds))
+		for i, k := range kinds {
+			if !k.measures() {
+				votes[i] = k
+			}
+		}
+		set = largestSharing(votes)
+	}
 	binary := func(k columnKind) bool {
 		for value := range k.values {
 			if value != "0" && value != "1" {
@@ -208,6 +281,17 @@ func (s *columnSet) sharing(columns []int) []columnKind {
 		k.id = k.id && !slices.Contains(set, i)
 	}
 	return kinds
+}
+
+// measures reports whether the column has numbers that are not whole, more than two.
+func (k columnKind) measures() bool {
+	fractions := 0
+	for value := range k.values {
+		if x, ok := rational(value); ok && !x.IsInt() {
+			fractions++
+		}
+	}
+	return fractions > 2
 }
 
 // unknownClasses returns a list of no vote's classes.

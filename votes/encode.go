@@ -17,11 +17,13 @@ import (
 )
 
 // labelsOf describes a file of labels to the encoder of its format.
-func labelsOf(id, column string, classes *classList) format.Labels {
-	if id == "" || equalFoldASCII(id, column) {
-		id = "query"
+func labelsOf(id string, classes *classList, columns ...string) format.Labels {
+	for _, name := range []string{id, "query", "id", "question id"} {
+		if id = name; id != "" && !slices.ContainsFunc(columns, func(c string) bool { return equalFoldASCII(id, c) }) {
+			break
+		}
 	}
-	l := format.Labels{ID: id, Column: column, Classes: classes.names}
+	l := format.Labels{ID: id, Columns: columns, Classes: classes.names}
 	for _, name := range classes.names {
 		n, ok := canonicalInt(name)
 		if !ok {
@@ -45,7 +47,7 @@ type csvLabels struct {
 	w     io.Writer
 	csv   *csv.Writer
 	comma byte
-	names []string // of the classes, with comma before and line end behind
+	names []string // of the classes, with comma before
 	head  string
 	line  []byte
 	cell  bytes.Buffer
@@ -55,10 +57,9 @@ func newCSVLabels(w io.Writer, comma byte, l format.Labels) *csvLabels {
 	e := &csvLabels{w: w, comma: comma}
 	e.csv = csv.NewWriter(&e.cell)
 	e.csv.Comma = rune(comma)
-	e.head = string(e.quoted(l.ID, l.Column))
+	e.head = string(e.quoted(append([]string{l.ID}, l.Columns...)...))
 	for _, name := range l.Classes {
-		// The first cell is only there to have the second quoted as it must be.
-		e.names = append(e.names, string(e.quoted("x", name)[1:]))
+		e.names = append(e.names, e.cellOf(name))
 	}
 	return e
 }
@@ -71,7 +72,23 @@ func (e *csvLabels) quoted(cells ...string) []byte {
 	return e.cell.Bytes()
 }
 
-func (e *csvLabels) Row(id []byte, class int) error {
+// cellOf returns a cell with the comma before it. The first cell of the row is only there to have the second
+// quoted as it must be.
+func (e *csvLabels) cellOf(text string) string {
+	row := e.quoted("x", text)
+	return string(row[1 : len(row)-1])
+}
+
+func (e *csvLabels) Row(id []byte, classes []int) error {
+	e.begin(id)
+	for _, class := range classes {
+		e.line = append(e.line, e.names[class]...)
+	}
+	return e.end()
+}
+
+// begin begins a row with its id, end ends it.
+func (e *csvLabels) begin(id []byte) {
 	e.line = append(e.line[:0], e.head...) // once
 	e.head = ""
 	if simple(id) {
@@ -80,7 +97,10 @@ func (e *csvLabels) Row(id []byte, class int) error {
 		row := e.quoted(string(id), "x")
 		e.line = append(e.line, row[:len(row)-3]...) // less the comma, the x and the line end
 	}
-	e.line = append(e.line, e.names[class]...)
+}
+
+func (e *csvLabels) end() error {
+	e.line = append(e.line, '\n')
 	_, err := e.w.Write(e.line)
 	return err
 }
@@ -105,10 +125,11 @@ func (e *csvLabels) End() error {
 // jsonLabels writes {"query":…,"label":…}, the first being the ids' name. Classes that are integers
 // are numbers.
 type jsonLabels struct {
-	w     io.Writer
-	id    []byte   // everything before the id
-	names []string // with everything behind the id
-	line  []byte
+	w       io.Writer
+	id      []byte   // everything before the id
+	columns []string // each with everything before its class
+	names   []string // of the classes
+	line    []byte
 }
 
 func newJSONLabels(w io.Writer, l format.Labels) *jsonLabels {
@@ -118,7 +139,10 @@ func newJSONLabels(w io.Writer, l format.Labels) *jsonLabels {
 		if _, ok := canonicalInt(name); ok {
 			value = []byte(name)
 		}
-		e.names = append(e.names, fmt.Sprintf(",%q:%s}\n", l.Column, value))
+		e.names = append(e.names, string(value))
+	}
+	for _, name := range l.Columns {
+		e.columns = append(e.columns, ","+string(jsonString(name))+":")
 	}
 	return e
 }
@@ -132,7 +156,16 @@ func jsonString(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), newline)
 }
 
-func (e *jsonLabels) Row(id []byte, class int) error {
+func (e *jsonLabels) Row(id []byte, classes []int) error {
+	e.begin(id)
+	for i, class := range classes {
+		e.line = append(append(e.line, e.columns[i]...), e.names[class]...)
+	}
+	return e.end()
+}
+
+// begin begins a line with its id, end ends it.
+func (e *jsonLabels) begin(id []byte) {
 	e.line = append(e.line[:0], e.id...)
 	if simple(id) {
 		e.line = append(e.line, '"')
@@ -141,7 +174,10 @@ func (e *jsonLabels) Row(id []byte, class int) error {
 	} else {
 		e.line = append(e.line, jsonString(string(id))...)
 	}
-	e.line = append(e.line, e.names[class]...)
+}
+
+func (e *jsonLabels) end() error {
+	e.line = append(e.line, "}\n"...)
 	_, err := e.w.Write(e.line)
 	return err
 }
@@ -156,6 +192,7 @@ type npyLabels struct {
 	buf   *bufio.Writer
 	cells [][]byte // the classes as elements
 	descr string
+	width []int64 // of a row of several labels
 	n     int64
 }
 
@@ -167,8 +204,13 @@ func encodeNPY(f *LabelFile, w io.Writer, l format.Labels) (format.Encoder, erro
 	}
 	e := &npyLabels{w: w, spool: spool, buf: bufio.NewWriterSize(spool, 64<<10)}
 	e.descr, e.cells = npyClasses(l)
-	if l.Column == simulatedColumn {
-		e.descr = fmt.Sprintf("[('%s', %s)]", simulatedColumn, e.descr)
+	several := ""
+	if len(l.Columns) > 1 {
+		e.width, several = []int64{int64(len(l.Columns))}, fmt.Sprintf(", (%d,)", len(l.Columns))
+	}
+	if f.opts.Simulated {
+		e.descr = fmt.Sprintf("[('%s', %s%s)]", simulatedColumn, e.descr, several)
+		e.width = nil
 	}
 	return e, nil
 }
@@ -202,9 +244,11 @@ func npyClasses(l format.Labels) (descr string, cells [][]byte) {
 	return descr, cells
 }
 
-func (e *npyLabels) Row(_ []byte, class int) error {
+func (e *npyLabels) Row(_ []byte, classes []int) (err error) {
 	e.n++
-	_, err := e.buf.Write(e.cells[class])
+	for _, class := range classes {
+		_, err = e.buf.Write(e.cells[class]) // of a buffer an error stays
+	}
 	return err
 }
 
@@ -215,7 +259,7 @@ func (e *npyLabels) End() error {
 	if _, err := e.spool.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if _, err := e.w.Write(npy.Head(e.descr, e.n)); err != nil {
+	if _, err := e.w.Write(npy.Head(e.descr, append([]int64{e.n}, e.width...)...)); err != nil {
 		return err
 	}
 	_, err := io.Copy(e.w, e.spool)

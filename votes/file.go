@@ -22,8 +22,10 @@ type fileInfo struct {
 	name    string
 	opts    *Options
 	classes *classList
-	layout  Layout // never LayoutDefault, except for arrays before it is refused
-	rows    bool   // places are rows from 0, not lines from 1
+	sets    *labelSet // of Options.Labels; nil for none
+	vectors bool      // a vote is a number for each label
+	layout  Layout    // never LayoutDefault, except for arrays before it is refused
+	rows    bool      // places are rows from 0, not lines from 1
 
 	// Known once the file is open.
 	k           int
@@ -54,6 +56,9 @@ func (f *fileInfo) batchRows(k int) int {
 	per := f.classes.len()
 	if f.opts.KeepVotes {
 		per += k
+	}
+	if f.sets != nil {
+		per *= f.sets.list.len()
 	}
 	return max(1, defaultBatchCells/per)
 }

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -29,12 +30,20 @@ const (
 	FormatParquet Format = "parquet" // where votes/parquet is linked
 )
 
-// String returns the name that [ParseFormat] takes.
-func (f Format) String() string {
-	if f == FormatAuto {
-		return "auto"
+// String returns the name, "auto" of FormatAuto.
+func (f Format) String() string { return cmp.Or(string(f), "auto") }
+
+// UnmarshalText reads "auto", or the name of a format that the program links.
+func (f *Format) UnmarshalText(name []byte) error {
+	switch i := slices.Index(formatNames(), string(name)); i {
+	case -1:
+		return check.Unknown("format", string(name), formatNames()...)
+	case 0:
+		*f = FormatAuto
+	default:
+		*f = Format(name)
 	}
-	return string(f)
+	return nil
 }
 
 // FormatInfo describes a format.
@@ -130,8 +139,8 @@ func Formats() []FormatInfo {
 	return infos
 }
 
-// FormatNames returns what [ParseFormat] takes.
-func FormatNames() []string {
+// formatNames returns "auto" and the names of the formats that the program links.
+func formatNames() []string {
 	names := []string{FormatAuto.String()}
 	for _, row := range formats() {
 		names = append(names, string(row.Name))
@@ -139,27 +148,12 @@ func FormatNames() []string {
 	return names
 }
 
-// ParseFormat turns "auto", or the name of a format that the program links, into a Format.
-func ParseFormat(s string) (Format, error) {
-	if s == FormatAuto.String() {
-		return FormatAuto, nil
-	}
-	if s == "" {
-		s = "none" // the empty name is FormatAuto's in options, and no name in text
-	}
-	if err := Format(s).check(); err != nil {
-		return FormatAuto, err
-	}
-	return Format(s), nil
-}
-
 // check refuses a format that the program does not link.
 func (f Format) check() error {
 	if f == FormatAuto || f.row() != nil {
 		return nil
 	}
-	return &check.Error{Name: "format", Value: quote(string(f)),
-		Rule: "one of " + strings.Join(FormatNames(), ", ")}
+	return check.Unknown("format", f, formatNames()...)
 }
 
 // row returns the format's row of the table, nil if there is none.
@@ -228,10 +222,13 @@ func CheckName(path string) error {
 	switch ending := endingOf(path); ending {
 	case "json", "xlsx", "xls", "ods", "arrow", "feather", "parquet", "pq":
 		if f, _ := FormatOfName(path); f == FormatAuto {
-			names := FormatNames()[1:]
+			names, hint := formatNames()[1:], ""
+			if ending == "json" {
+				hint = ". JSON Lines have one object on each line: jq -c '.[]' makes them of a list"
+			}
 			return check.Namedf("%s: files that end in .%s are neither read nor written: the forms are "+
-				"%s; say which by the name, by %s or by %s",
-				shownName(path), ending, listed(names, "and"), pFormat, pLabelFormat)
+				"%s; say which by the name, by %s or by %s%s",
+				shownName(path), ending, listed(names, "and"), pFormat, pLabelFormat, hint)
 		}
 	}
 	return nil

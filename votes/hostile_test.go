@@ -39,11 +39,11 @@ func TestMain(m *testing.M) {
 // writes a label for every query: args are the layout, the input and the output.
 func child(args []string) {
 	err := func() error {
-		layout, err := ParseLayout(args[0])
-		if err != nil {
+		var o Options
+		if err := o.Layout.UnmarshalText([]byte(args[0])); err != nil {
 			return err
 		}
-		r, err := Open(context.Background(), Options{Layout: layout}, args[1])
+		r, err := Open(context.Background(), o, args[1])
 		if err != nil {
 			return err
 		}

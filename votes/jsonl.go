@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,7 +58,7 @@ func openJSONL(info *fileInfo, r io.Reader) (decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, later := ch.data, []byte(nil)
+	line, later := ch.Data, []byte(nil)
 	if i := bytes.IndexByte(line, '\n'); i >= 0 {
 		line, later = line[:i+1], line[i+1:]
 	}
@@ -65,8 +66,8 @@ func openJSONL(info *fileInfo, r io.Reader) (decoder, error) {
 	if err := d.learnKeys(line, later); err != nil {
 		return nil, err
 	}
-	d.lines.unread(ch, 0)
-	d.lines.size = info.chunkBytes(d.k)
+	d.lines.Unread(ch, 0)
+	d.lines.Size = info.chunkBytes(d.k)
 	return d, nil
 }
 
@@ -85,8 +86,8 @@ func (d *jsonDecoder) parse(ch chunk, b *Batch) error {
 		width = d.roles.Width
 	}
 	p := jsonParser{jsonDecoder: d, seen: make([]int, len(d.keys)),
-		rec: record{place: ch.line, votes: make([]cell, width)}}
-	for line := range bytes.Lines(ch.data) {
+		rec: record{place: ch.Line, votes: make([]cell, width)}}
+	for line := range bytes.Lines(ch.Data) {
 		if rule := d.ends.rule(endOf(line)); rule != "" {
 			return d.errorAt(p.rec.place, -1, "", rule)
 		}
@@ -148,7 +149,11 @@ func (p *jsonParser) begin(line []byte) error {
 	// Keys that stand there twice are found by seen, which must be looked at anyway.
 	p.dec.Reset(&p.buf, jsontext.AllowDuplicateNames(true))
 	if kind := p.dec.PeekKind(); kind != '{' && kind != 0 {
-		if err := p.dec.SkipValue(); err != nil {
+		err := p.dec.SkipValue()
+		switch {
+		case kind == '[' && (err != nil || bytes.Contains(line, []byte("{"))):
+			return p.errorf("the line begins %s", jsonList)
+		case err != nil:
 			return p.syntax(line, err)
 		}
 		return p.errorf("the line is not a JSON object, as in {\"votes\":[0,1,1]}")
@@ -203,7 +208,8 @@ func (p *jsonParser) parse(line []byte) error {
 			var ok bool
 			if i, ok = p.byName[name]; !ok {
 				if !p.ignores(name) {
-					return p.errorf("the key %s is not in the first line", quote(name))
+					return p.errorf("the key %s is not in the first line: every line has the same keys, and null "+
+						"for what is missing", quote(name))
 				}
 				if err := p.dec.SkipValue(); err != nil {
 					return p.syntax(line, err)
@@ -244,7 +250,8 @@ func (p *jsonParser) parse(line []byte) error {
 	if found < p.need {
 		for i, k := range p.keys {
 			if p.seen[i] != p.rec.place && k.needed() {
-				return p.errorf("the key %s of the first line is missing", quote(k.name))
+				return p.errorf("the key %s of the first line is missing: every line has the same keys, and null for "+
+					"what is missing", quote(k.name))
 			}
 		}
 	}
@@ -381,6 +388,7 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 	}
 	var names []string
 	lengths := make(map[string]int) // of lists
+	var objects []string
 	for p.dec.PeekKind() != '}' {
 		raw, err := p.dec.ReadValue()
 		if err != nil {
@@ -392,6 +400,9 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		}
 		d.byName[key.name] = len(d.keys)
 		d.keys, names = append(d.keys, key), append(names, key.name)
+		if p.dec.PeekKind() == '{' {
+			objects = append(objects, key.name)
+		}
 		if p.dec.PeekKind() != '[' {
 			err = p.dec.SkipValue()
 		} else if _, err = p.dec.ReadToken(); err == nil {
@@ -429,12 +440,25 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		return cells[at]
 	}}
 	if wrong := d.assignKeys(set, lengths); wrong != nil {
+		if len(objects) == 1 && !d.opts.listed() {
+			wrong = nestedFault(slices.Index(names, objects[0]), objects[0])
+		}
 		if wrong.at >= 0 {
 			wrong.rule = check.Named("key %s: %s", quote(names[wrong.at]), wrong.rule)
 		}
 		return p.faultAt(1, -1, "", wrong)
 	}
 	return nil
+}
+
+// nestedFault is the fault of votes in an object of their own.
+func nestedFault(at int, name string) *fault {
+	path := "." + name
+	if strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz_") != "" {
+		path = ".[" + strconv.Quote(name) + "]"
+	}
+	return faultf(at, "it holds an object: write its keys beside the others, one for each teacher (jq -c '. + %s | "+
+		"del(%[1]s)' does), or a list of all votes", path)
 }
 
 // sampleKeys returns the values of all keys on the first of these lines.

@@ -90,7 +90,7 @@ func TestReadJSONLRefuses(t *testing.T) {
 		{"blank line between", "{\"votes\":[1]}\n\n\n{\"votes\":[1]}\n", Options{}, 2, "blank line"},
 		{"CSV", "0,1\n", Options{}, 1, "not a JSON object"},
 		{"a list", "[0,1]\n", Options{}, 1, "not a JSON object"},
-		{"one list of all", "[\n{\"votes\":[1]}]", Options{}, 1, "not JSON"},
+		{"one list of all", "[\n{\"votes\":[1]}]", Options{}, 1, "the line begins a list in JSON"},
 		{"cut off", "{\"votes\":[1]}\n{\"votes\":[1", Options{}, 2,
 			"the line is not JSON: jsontext: unexpected EOF"},
 		{"two on a line", "{\"votes\":[1]}{\"votes\":[1]}\n", Options{}, 1, "after top-level value"},

@@ -25,6 +25,14 @@ type LabelOptions struct {
 	// IDColumn is the name of the ids' column, as [Roles.IDName] has that of the votes. Defaults to
 	// query, as does the name of the labels' column.
 	IDColumn string
+	// Labels are the labels of each question, where it has several: a row is a question then, with a class
+	// for each of them, in columns of these names.
+	Labels []string
+	// Sets, of several labels, writes one column instead, of the labels that the question has: in CSV and
+	// TSV their names with Separator between them, in JSON Lines a list. Other formats have none.
+	Sets bool
+	// Separator defaults to DefaultSeparator.
+	Separator string
 	// Simulated marks answers that are not private: their column is called
 	// simulated_label, so that no one takes them for released ones.
 	Simulated bool
@@ -111,15 +119,17 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 		}
 		w = f.packer
 	}
-	column := "label"
-	if o.Simulated {
-		column = simulatedColumn
-	}
 	row := o.Format.row()
-	if row.encode == nil {
+	columns, err := o.columns()
+	switch {
+	case err != nil:
+	case row.encode == nil:
 		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(name), o.Format)
-	} else {
-		f.enc, err = row.encode(f, w, labelsOf(o.IDColumn, column, classes))
+	default:
+		f.enc, err = row.encode(f, w, labelsOf(o.IDColumn, classes, columns...))
+	}
+	if err == nil && o.Sets {
+		f.enc, err = setsOf(f.enc, o)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Abort())
@@ -147,20 +157,25 @@ func (f *LabelFile) Write(id string, class int) error {
 	if f.err == nil {
 		if rule := idRule(id); rule != "" {
 			f.err = errors.New("write labels: " + rule)
+		} else if len(f.opts.Labels) > 0 {
+			f.err = errors.New("write labels: a question has several: want WriteBatch")
 		}
 	}
 	if f.err == nil {
 		f.id = append(f.id[:0], id...)
-		f.row(class)
+		f.row([]int{class})
 	}
 	return f.err
 }
 
-// WriteBatch writes the answers to a batch, one class per query.
+// WriteBatch writes the answers to a batch, one class per query: of several labels, a row for each question.
 func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
 	f = handle.Made(f)
 	if f.err == nil && len(answers) != b.Len() {
 		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.Len(), len(answers))
+	}
+	if len(f.opts.Labels) > 0 {
+		return f.questions(b, answers)
 	}
 	for i, class := range answers {
 		if f.err != nil {
@@ -171,12 +186,12 @@ func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
 			continue
 		}
 		f.id = strconv.AppendInt(f.id[:0], b.First+int64(i), 10)
-		f.row(class)
+		f.row([]int{class})
 	}
 	return f.err
 }
 
-func (f *LabelFile) row(class int) {
+func (f *LabelFile) row(classes []int) {
 	if f.done || f.enc == nil {
 		f.err = errors.New("write labels: the file is committed or aborted")
 		return
@@ -185,12 +200,14 @@ func (f *LabelFile) row(class int) {
 	if n == 0 {
 		n = 2
 	}
-	if class < 0 || class >= n {
-		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)),
-			class, n-1)
-		return
+	for _, class := range classes {
+		if class < 0 || class >= n {
+			f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)),
+				class, n-1)
+			return
+		}
 	}
-	if err := f.enc.Row(f.id, class); err != nil {
+	if err := f.enc.Row(f.id, classes); err != nil {
 		f.err = fmt.Errorf("write labels: %w", err)
 		return
 	}

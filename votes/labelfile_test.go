@@ -101,6 +101,41 @@ func TestLabelsRoundTrip(t *testing.T) {
 	}
 }
 
+// More labels than a writer holds at once, and than a row group of Parquet has, are read back in their
+// order, each once.
+func TestManyLabelsRoundTrip(t *testing.T) {
+	const n = 1<<17 + 1<<10 + 1
+	for _, name := range []string{"l.parquet", "l.csv", "l.jsonl"} {
+		path := filepath.Join(t.TempDir(), name)
+		f, err := CreateLabels(path, LabelOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		class := func(i int) int { return (i>>10 + i) & 1 }
+		for i := range n {
+			if err := f.Write(fmt.Sprint(i), class(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(t.Context(), Options{LabelColumn: NoColumn, K: 1, Header: HeaderYes}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := collect(r)
+		if err != nil || got.N != n {
+			t.Fatalf("%s: %d labels, %v", name, got.N, err)
+		}
+		for i := range n {
+			if got.IDs[i] != fmt.Sprint(i) || got.Counts[2*i+class(i)] != 1 {
+				t.Fatalf("%s: label %d of %s is %v", name, i, got.IDs[i], got.Counts[2*i:2*i+2])
+			}
+		}
+	}
+}
+
 // readNPYLabels reads a one-dimensional array by its header.
 func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
 	in := stdout
@@ -149,7 +184,7 @@ func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 		}
 		comma := rapid.SampledFrom([]byte{',', '\t'}).Draw(t, "comma")
 		var got, want bytes.Buffer
-		e := newCSVLabels(&got, comma, labelsOf("", "label", classes))
+		e := newCSVLabels(&got, comma, labelsOf("", classes, "label"))
 		w := csv.NewWriter(&want)
 		w.Comma = rune(comma)
 		w.Write([]string{"query", "label"})
@@ -157,7 +192,7 @@ func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 			id := idText.Draw(t, "id")
 			c := rapid.IntRange(0, 1).Draw(t, "class")
 			w.Write([]string{id, classes.names[c]})
-			if err := e.Row([]byte(id), c); err != nil {
+			if err := e.Row([]byte(id), []int{c}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -2,143 +2,85 @@ package votes
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
-	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/internal/textrows"
 )
 
-// lineChunks cuts a text file into chunks that can be parsed apart: each begins
-// with a row, and all but the last end with a row's line feed. The last line of a
-// chunk is never blank, so blank lines at the end of the file belong to none.
+// lineChunks cuts a text file into chunks that can be parsed apart.
 type lineChunks struct {
 	*fileInfo
-	r      io.Reader
-	size   int  // bytes to aim for
-	quotes bool // a line feed between quotes ends no row
-
-	rest    []byte // read, but in no chunk yet
-	line    int    // number of its first line, from 1
-	err     error  // of r
-	started bool   // the beginning of the file is behind
+	textrows.Chunks
 }
 
 // maxLine is the most bytes that are read to find a row's end.
 const maxLine = maxRecordBytes + 4<<10
 
 // chunk is some rows. Their parser may keep data.
-type chunk struct {
-	data []byte
-	line int // number of the first line
-}
+type chunk = textrows.Chunk
 
 func newLineChunks(info *fileInfo, r io.Reader, quotes bool) *lineChunks {
-	return &lineChunks{fileInfo: info, r: r, size: info.chunkBytes(1), quotes: quotes, line: 1}
+	c := &lineChunks{fileInfo: info, Chunks: textrows.Chunks{R: r, Size: info.chunkBytes(1), Most: maxLine,
+		Quotes: quotes}}
+	c.Begin, c.Enough = c.begin, c.enough
+	return c
 }
 
-// next returns a chunk with at least one row, and io.EOF at the end. An error of
-// the source comes behind the whole rows before it: a part of a row could be taken
-// for a whole one.
+// next returns a chunk with at least one row, and io.EOF at the end.
 func (c *lineChunks) next() (chunk, error) {
-	buf := append(make([]byte, 0, max(c.size, 4)+len(c.rest)), c.rest...)
-	for {
-		if c.err == nil {
-			var n int
-			n, c.err = readfile.Full(c.r, buf[len(buf):cap(buf)])
-			buf = buf[:len(buf)+n]
+	ch, err := c.Next()
+	var wrong *ParseError
+	switch {
+	case err == nil, err == io.EOF, errors.As(err, &wrong): // of begin
+		return ch, err
+	case err == textrows.ErrTooLong:
+		rule := tooLong
+		if c.Quotes {
+			rule += neverClosed
 		}
-		if !c.started {
-			c.started = true
-			if rule := whyNotText(buf); rule != "" {
-				return chunk{}, c.errorAt(1, -1, "", rule)
-			}
-			buf = bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))
-			if c.quotes && bytes.HasPrefix(buf, []byte(`{"`)) { // no cell of a CSV file may begin so
-				return chunk{}, c.errorAt(1, -1, "", "the file is of JSON Lines: say so by its name (.jsonl) "+
-					"or the format")
-			}
-		}
-		end := c.lastRow(buf)
-		switch {
-		case c.err == io.EOF:
-			if end = len(buf) - trailingBlank(buf); end == 0 {
-				c.rest = nil
-				return chunk{}, io.EOF
-			}
-		case end > 0:
-		case c.err != nil:
-			c.rest = nil
-			return chunk{}, c.sourceError(c.err, c.line-1)
-		case len(buf) > maxLine:
-			rule := tooLong
-			if c.quotes {
-				rule += neverClosed
-			}
-			return chunk{}, c.errorAt(c.line, -1, "", rule)
-		default:
-			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
-			continue
-		}
-		ch := chunk{buf[:end:end], c.line}
-		c.rest = buf[end:]
-		c.line += bytes.Count(ch.data, newline)
-		return ch, nil
+		return chunk{}, c.errorAt(c.Line(), -1, "", rule)
 	}
+	return chunk{}, c.sourceError(err, c.Line()-1)
+}
+
+// begin refuses what is no text, or of another format.
+func (c *lineChunks) begin(head []byte) ([]byte, error) {
+	if rule, is := whyNotText(head); rule != "" {
+		return nil, c.misnamedError(rule, is)
+	}
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if c.Quotes {
+		if rule, is := whyJSON(head); rule != "" {
+			return nil, c.misnamedError(rule, is)
+		}
+	}
+	return head, nil
+}
+
+// enough reports whether a chunk has the rows that a fault of the file's first row looks at, where that
+// row seems to be one cell: what an error says may not depend on the size of chunks.
+func (c *lineChunks) enough(data []byte, at int) bool {
+	if first, _, _ := bytes.Cut(data, newline); at > 1 || bytes.ContainsAny(first, ",;\t") {
+		return true
+	}
+	rows, quoted := 0, false
+	for line := range bytes.Lines(data) {
+		if c.Quotes && bytes.Count(line, quotes)%2 == 1 {
+			quoted = !quoted
+		}
+		if !quoted && len(bytes.TrimRight(line, "\r\n")) > 0 {
+			rows++
+		}
+	}
+	return rows >= sampled
 }
 
 var tooLong = fmt.Sprintf("record longer than %d bytes", maxRecordBytes)
 
 const neverClosed = " (a quote that is never closed?)" // added where there are quotes
-
-// unread puts back the last chunk from the given offset on.
-func (c *lineChunks) unread(ch chunk, from int) {
-	data := ch.data[from:]
-	c.line -= bytes.Count(data, newline)
-	c.rest = append(data, c.rest...)
-}
-
-// lastRow returns where the last row of data that is not blank ends, 0 if none
-// does. With quotes, a row ends at a line feed that has an even number of them
-// before it: within a quoted cell it is odd, since a quote in it is doubled. What
-// breaks that rule is an error of the row where it does, which begins a chunk.
-func (c *lineChunks) lastRow(data []byte) int {
-	odd := c.quotes && bytes.Count(data, quotes)%2 == 1
-	for end := len(data); ; {
-		i := bytes.LastIndexByte(data[:end], '\n')
-		if i < 0 {
-			return 0
-		}
-		if c.quotes && bytes.Count(data[i:end], quotes)%2 == 1 {
-			odd = !odd
-		}
-		if blank := i == 0 || data[i-1] == '\n' || data[i-1] == '\r' &&
-			(i == 1 || data[i-2] == '\n'); !odd && !blank {
-			return i + 1
-		}
-		end = i
-	}
-}
-
-// trailingBlank returns how many bytes at the end of a file are blank lines. A carriage return that
-// is all of the last line is one, as for encoding/csv.
-func trailingBlank(data []byte) int {
-	n := len(data)
-	if n > 0 && data[n-1] == '\r' && (n == 1 || data[n-2] == '\n') {
-		n--
-	}
-	for n > 0 && data[n-1] == '\n' {
-		line := n - 1
-		if line > 0 && data[line-1] == '\r' {
-			line--
-		}
-		if line > 0 && data[line-1] != '\n' {
-			break
-		}
-		n = line
-	}
-	return len(data) - n
-}
 
 var newline, quotes = []byte{'\n'}, []byte{'"'}
 
@@ -174,27 +116,66 @@ func (e lineEnds) rule(now lineEnds) string {
 		": convert the file to one of them"
 }
 
-// whyNotText returns why a file with such first bytes is not text in UTF-8; "" if it is.
-func whyNotText(head []byte) string {
-	for _, f := range []struct{ magic, rule string }{
+// whyNotText returns why a file that begins so is not text, "" for one that may be, and what it is.
+func whyNotText(head []byte) (rule string, is misnamed) {
+	for _, f := range []struct {
+		magic, rule string
+		misnamed
+	}{
 		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its " +
-			"name (.gz) or the compression"},
+			"name (.gz) or the compression", misnamed{compression: CompressionGzip}},
 		{"\x28\xb5\x2f\xfd",
 			"the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the " +
-				"compression"},
-		{"\xff\xfe", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
-		{"\xfe\xff", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
+				"compression", misnamed{compression: CompressionZstd}},
+		{"\xff\xfe", utf16 + " (iconv -f UTF-16 -t UTF-8)", misnamed{}},
+		{"\xfe\xff", utf16 + " (iconv -f UTF-16 -t UTF-8)", misnamed{}},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return f.rule
+			return f.rule, f.misnamed
 		}
 	}
 	for _, row := range formats() {
 		if row.magic != "" && bytes.HasPrefix(head, []byte(row.magic)) {
-			return row.isAt
+			return row.isAt, misnamed{format: row.Name}
 		}
 	}
-	return ""
+	return "", misnamed{}
+}
+
+const utf16 = "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"
+
+// whyJSON returns why a file that begins so is no CSV but JSON: no cell of a CSV file may begin so.
+func whyJSON(head []byte) (rule string, is misnamed) {
+	list, isList := bytes.CutPrefix(head, []byte("["))
+	switch {
+	case bytes.HasPrefix(head, []byte(`{"`)):
+		return "the file is of JSON Lines: say so by its name (.jsonl) or the format", misnamed{format: FormatJSONL}
+	case isList && bytes.HasPrefix(bytes.TrimLeft(list, " \t\r\n"), []byte(`{"`)):
+		return "the file begins " + jsonList, misnamed{}
+	}
+	return "", misnamed{}
+}
+
+// jsonList is what to do with objects that stand in one list.
+const jsonList = "a list in JSON: JSON Lines have one object on each line (jq -c '.[]' makes them of it)"
+
+// misnamed is the cause of the error of a file that is in another format than its name says, or in
+// another compression. A survey reads it so.
+type misnamed struct {
+	format      Format
+	compression Compression
+}
+
+func (m *misnamed) Error() string { return "another format or compression than the name says" }
+
+// misnamedError is the error of a file whose first bytes break the rule and tell what it is.
+func (f *fileInfo) misnamedError(rule string, is misnamed) error {
+	err := f.faultAt(1, -1, "", faultf(wholeRow, "%s", rule))
+	var wrong *ParseError
+	if is != (misnamed{}) && errors.As(err, &wrong) {
+		wrong.Err = &is
+	}
+	return err
 }
 
 // textFault finds the first byte that no row of a text file may contain.
@@ -209,7 +190,8 @@ func textFault(row []byte) (at int, rule string) {
 		case c >= utf8.RuneSelf:
 			var r rune
 			if r, size = utf8.DecodeRune(row[at:]); r == utf8.RuneError && size == 1 {
-				return at, fmt.Sprintf("byte 0x%02x is not valid UTF-8", c)
+				return at, fmt.Sprintf("byte 0x%02x is not valid UTF-8: convert the file to UTF-8 "+
+					"(iconv -f WINDOWS-1252 -t UTF-8, if it is of a Windows program)", c)
 			}
 			if r == '\ufeff' {
 				return at, "byte order mark behind the beginning: were files joined?"

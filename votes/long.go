@@ -45,8 +45,7 @@ func (o *Options) checkLong() error {
 		}
 	}
 	if o.QueryIDs != nil && len(o.QueryIDs) == 0 || len(o.QueryIDs) > maxQueryIDs {
-		return &check.Error{Name: string(pQueryIDs), Value: len(o.QueryIDs),
-			Rule: fmt.Sprintf("between 1 and %d", maxQueryIDs)}
+		return check.Wantf(string(pQueryIDs), len(o.QueryIDs), "between 1 and %d", maxQueryIDs)
 	}
 	return nil
 }
@@ -139,9 +138,19 @@ func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
 
 // addLong appends the vote of one teacher on one query.
 func (f *fileInfo) addLong(b *Batch, r *record) *fault {
-	class := r.votes[0].class(f.classes)
-	if class < 0 && (f.opts.Missing == MissingError || !f.classes.isMissing(&r.votes[0])) {
-		return r.votes[0].voteFault(0, f.classes)
+	classes := f.classes
+	if f.sets != nil {
+		classes = f.sets.list
+	}
+	class := r.votes[0].class(classes)
+	switch missing := class < 0 && classes.isMissing(&r.votes[0]); {
+	case class >= 0 || missing && f.opts.Missing != MissingError:
+	case f.sets == nil:
+		return r.votes[0].voteFault(0, classes)
+	case missing:
+		return &fault{at: 0, rule: f.sets.missingRule(&r.votes[0])}
+	default:
+		return faultf(0, "vote %s %s", &r.votes[0], f.sets.rule())
 	}
 	id, wrong := r.queryID()
 	if wrong != nil {
@@ -167,8 +176,9 @@ type pivot struct {
 	names    []string  // of teachers, as they came
 	order    []int     // of teachers, by their names
 	rows     [][]int16 // of each query, by teacher: a class, noVote or noRow
+	sets     [][]int32 // instead of rows, of each query with several labels: see mark
 	streamed bool      // rows come in the order of the ids, and one query is in rows at a time
-	votes    int64     // in rows
+	votes    int64     // in rows, or in sets
 
 	raw  *Batch // rows that were read
 	at   int    // the next row of raw
@@ -188,8 +198,8 @@ func (r *Reader) startLong() error {
 		index: make(map[string]int, len(r.opts.QueryIDs)), teachers: make(map[string]int)}
 	for i, id := range l.ids {
 		if _, twice := l.index[id]; twice || idRule(id) != "" {
-			return &check.Error{Name: string(pQueryIDs), Value: quote(id), Rule: "ids that differ, 1 to " +
-				fmt.Sprint(maxIDBytes) + " bytes of text each"}
+			return check.Want(string(pQueryIDs), quote(id),
+				"ids that differ, 1 to "+fmt.Sprint(maxIDBytes)+" bytes of text each")
 		}
 		l.index[id] = i
 	}
@@ -202,7 +212,7 @@ func (r *Reader) startLong() error {
 		return check.Namedf("%d queries of K = %d teachers: single votes of more than %d are not kept",
 			len(l.ids), l.k, most)
 	}
-	l.rows = make([][]int16, len(l.ids))
+	l.rows, l.sets = make([][]int16, len(l.ids)), make([][]int32, len(l.ids))
 	if l.k == 0 {
 		if err := l.gather(most); err != nil {
 			return err
@@ -288,7 +298,7 @@ func (l *pivot) take(most int64) (query int, err error) {
 	case !known:
 		id := strings.Clone(b.IDs[i])
 		query = len(l.ids)
-		l.index[id], l.ids, l.rows = query, append(l.ids, id), append(l.rows, nil)
+		l.index[id], l.ids, l.rows, l.sets = query, append(l.ids, id), append(l.rows, nil), append(l.sets, nil)
 	case query < l.done:
 		return 0, fail("the rows of query %s are not together, or not in the order of %s: so many votes "+
 			"(%d queries of K = %d teachers) are not sorted in memory", quote(b.IDs[i]), pQueryIDs,
@@ -303,13 +313,22 @@ func (l *pivot) take(most int64) (query int, err error) {
 		teacher = len(l.names)
 		l.teachers[name], l.names = teacher, append(l.names, name)
 	}
+	tooMany := func() error {
+		if l.votes++; l.streamed || l.votes <= most {
+			return nil
+		}
+		return fail("more than %d votes are not sorted in memory: sort the rows by id, and give "+
+			"all ids in that order (%s) and the number of teachers (%s)", most, pQueryIDs, pK)
+	}
+	if l.r.opts.sets != nil {
+		l.sets[query] = append(l.sets[query], l.mark(teacher, b.Votes[i]))
+		return query, tooMany()
+	}
 	row := l.rows[query]
 	for len(row) <= teacher {
-		if row = append(row, noRow); !l.streamed {
-			if l.votes++; l.votes > most {
-				return 0, fail("more than %d votes are not sorted in memory: sort the rows by id, and give "+
-					"all ids in that order (%s) and the number of teachers (%s)", most, pQueryIDs, pK)
-			}
+		row = append(row, noRow)
+		if err := tooMany(); err != nil {
+			return 0, err
 		}
 	}
 	if row[teacher] != noRow {
@@ -351,14 +370,21 @@ func (l *pivot) next() (*Batch, error) {
 				return nil, err
 			}
 		}
-		if err := l.finish(b, l.done); err != nil {
+		finish := l.finish
+		if l.r.opts.sets != nil {
+			finish = l.finishSets
+		}
+		if err := finish(b, l.done); err != nil {
 			return nil, err
 		}
-		l.rows[l.done] = nil
+		l.rows[l.done], l.sets[l.done] = nil, nil
 	}
 	l.r.longNext += int64(b.Len())
 	if b.Len() == 0 {
 		return nil, io.EOF
+	}
+	if l.r.opts.sets != nil {
+		b.perLabel(l.r.opts.Labels)
 	}
 	return b, nil
 }
@@ -408,6 +434,83 @@ func (l *pivot) finish(b *Batch, query int) error {
 		}
 	}
 	b.addMissing(l.k - votes)
+	b.IDs, b.places = append(b.IDs, l.ids[query]), append(b.places, query)
+	return nil
+}
+
+// mark is the row of a teacher for a label of a query, or for none (-1), as a number: rows of one teacher
+// are side by side when they are sorted, and by the order of the labels.
+func (l *pivot) mark(teacher, label int) int32 {
+	labels := l.r.opts.sets.list.len()
+	if label < 0 {
+		label = labels
+	}
+	return int32(teacher*(labels+1) + label) // at most check.MaxTeachers·(check.MaxClasses+1)
+}
+
+// finishSets is finish of a query with several labels.
+func (l *pivot) finishSets(b *Batch, query int) error {
+	f, s := l.r.first, l.r.opts.sets
+	labels := s.list.len()
+	counts, votes := len(b.Counts), len(b.Votes)
+	b.Counts = growZero(b.Counts, 2*labels)
+	row, kept := b.Counts[counts:], []int(nil)
+	silent := 0 // on each label
+	if l.r.opts.Missing != MissingNo {
+		silent = -1
+	}
+	if l.r.opts.KeepVotes {
+		b.Votes = growZero(b.Votes, labels*l.k)
+		kept = b.Votes[votes:]
+		for i := range kept {
+			kept[i] = silent
+		}
+	}
+	place := make([]int, len(l.names)) // of each teacher among the votes that are kept
+	for at, teacher := range l.order {
+		place[teacher] = at
+	}
+	marks := l.sets[query]
+	slices.Sort(marks)
+	voters := 0
+	for len(marks) > 0 {
+		teacher := int(marks[0]) / (labels + 1)
+		yes, blank := []int(nil), false
+		for len(marks) > 0 && int(marks[0])/(labels+1) == teacher {
+			label := int(marks[0]) % (labels + 1)
+			if blank = label == labels; blank && len(yes) > 0 || len(marks) > 1 && marks[0] == marks[1] {
+				what := "a blank beside labels"
+				if !blank {
+					what = quote(s.list.names[label]) + " twice"
+				}
+				return f.errorf("teacher %s has %s on query %s", quote(l.names[teacher]), what, quote(l.ids[query]))
+			}
+			if marks = marks[1:]; !blank {
+				yes = append(yes, label)
+			}
+		}
+		if blank {
+			continue
+		}
+		voters++
+		for at := range labels {
+			if len(kept) > 0 {
+				kept[at*l.k+place[teacher]] = 0
+			}
+		}
+		s.count(yes, place[teacher], l.k, row, kept)
+	}
+	if voters < l.k && l.r.opts.Missing == MissingError {
+		return f.errorf("query %s has labels of %d of K = %d teachers: every teacher must answer every query, unless "+
+			"%s says what a missing vote is (no: no to every label)", quote(l.ids[query]), voters, l.k, pMissing)
+	}
+	if l.r.opts.Missing == MissingNo {
+		voters = l.k
+	}
+	for at := range labels {
+		row[2*at] = voters - row[2*at+1]
+	}
+	b.addMissings(l.k-voters, labels)
 	b.IDs, b.places = append(b.IDs, l.ids[query]), append(b.places, query)
 	return nil
 }

@@ -1,6 +1,6 @@
 package votes
 
-import "slices"
+import "github.com/darrm/darrm/internal/check"
 
 // A MissingPolicy is the treatment of a missing vote.
 //
@@ -46,17 +46,18 @@ const (
 	MissingCoin
 	// MissingAbstain reports missing votes in Batch.Missing too, and they stay none.
 	MissingAbstain
+	// MissingNo counts a blank as no to every label. It goes with Options.Labels: a teacher's blank is a
+	// vote like another, so nothing is presumed.
+	MissingNo
 )
 
-var missingNames = []string{"error", "coin", "abstain"}
+var missingPolicies = check.Enum[MissingPolicy]{Name: "missing", Names: []string{"error", "coin", "abstain", "no"}}
 
-// MissingPolicyNames returns what [ParseMissingPolicy] takes.
-func MissingPolicyNames() []string { return slices.Clone(missingNames) }
+// MissingPolicies returns all of them.
+func MissingPolicies() []MissingPolicy { return missingPolicies.Values() }
 
-// ParseMissingPolicy turns "error", "coin" or "abstain" into a MissingPolicy.
-func ParseMissingPolicy(s string) (MissingPolicy, error) {
-	return parseName[MissingPolicy]("missing", s, missingNames)
-}
+// String returns "error", "coin", "abstain" or "no".
+func (m MissingPolicy) String() string { return missingPolicies.String(m) }
 
-// String returns the name that ParseMissingPolicy takes.
-func (m MissingPolicy) String() string { return nameOf(m, missingNames) }
+// UnmarshalText reads the name.
+func (m *MissingPolicy) UnmarshalText(name []byte) error { return missingPolicies.Unmarshal(m, name) }

@@ -53,6 +53,7 @@ type npyDecoder struct {
 	src     *source
 	n       int64 // queries
 	m       int   // columns
+	width   int   // numbers of a vote, side by side: one for each of several labels, else 1
 	columns bool  // votes lies column by column
 	votes   *npyArray
 	idArray *npyArray // nil if there is none
@@ -124,8 +125,18 @@ func (d *npyDecoder) shapeVotes() error {
 	fail := func(format string, args ...any) error {
 		return d.arrayError(rulef(format, args...), d.votes.member)
 	}
-	if len(h.Shape) != 2 {
-		return fail("the array has %d dimensions (%s), want 2", len(h.Shape), h.Dims())
+	d.width = 1
+	if d.sets != nil {
+		if rule := d.shapeLabels(); rule != "" {
+			return fail("%s", rule)
+		}
+	} else if len(h.Shape) != 2 {
+		advice := ""
+		if len(h.Shape) == 3 {
+			advice = ": of probabilities or marks for each class, write the class (argmax over the last axis); of " +
+				"several yes/no labels, name these"
+		}
+		return fail("the array has %d dimensions (%s), want 2%s", len(h.Shape), h.Dims(), advice)
 	}
 	n, m := h.Shape[0], h.Shape[1]
 	what := "teachers"
@@ -169,6 +180,26 @@ func (d *npyDecoder) shapeVotes() error {
 	return nil
 }
 
+// shapeLabels returns what is wrong with the shape of an array with a number for each of several labels;
+// "" for nothing.
+func (d *npyDecoder) shapeLabels() string {
+	h, labels := d.votes.npyHeader, d.sets.list.len()
+	switch {
+	case len(h.Shape) == 2 && h.dtype.isText(): // sets as in cells of other formats
+		return ""
+	case len(h.Shape) != 3:
+		return fmt.Sprintf("the array has %d dimensions (%s), want 3: the last is the labels", len(h.Shape), h.Dims())
+	case h.Shape[2] != int64(labels):
+		return fmt.Sprintf("%s elements are vectors of %d labels, want %d", h.Dims(), h.Shape[2], labels)
+	case h.Fortran:
+		return "the array of three dimensions is in Fortran order: save it in that of C (numpy.ascontiguousarray)"
+	case h.dtype.isText():
+		return fmt.Sprintf("the elements are text (%s), want 0 or 1 for each label", h.dtype.text)
+	}
+	d.width, d.vectors = labels, true
+	return ""
+}
+
 // complete fills in what is known of the file, once all arrays are open.
 func (d *npyDecoder) complete() *npyDecoder {
 	d.idColumn = -1
@@ -186,7 +217,7 @@ func (d *npyDecoder) complete() *npyDecoder {
 	if d.opts.chunkBytes > 0 {
 		target = d.opts.chunkBytes
 	}
-	d.perTask = int64(max(1, min(target/(d.m*d.votes.dtype.size), d.batchRows(d.m))))
+	d.perTask = int64(max(1, min(target/(d.m*d.width*d.votes.dtype.size), d.batchRows(d.m))))
 	return d
 }
 
@@ -214,27 +245,32 @@ func (d *npyDecoder) read(first int64, rows int, b *Batch) error {
 		}
 	}
 	if d.labels != nil {
-		if labels, err = d.readRun(d.labels, first, rows); err != nil {
+		if labels, err = d.readRun(d.labels, first*int64(d.width), rows*d.width); err != nil {
 			return err
 		}
 	}
 	element := func(a *npyArray, data []byte, i int, c *cell) {
 		a.dtype.read(data[i*a.dtype.size:(i+1)*a.dtype.size], c)
 	}
-	row, column := d.m, 1 // steps between elements
+	row, column := d.m, 1 // steps between columns
 	if d.columns {
 		row, column = 1, rows
 	}
-	rec := record{votes: make([]cell, d.m)}
+	width := d.width
+	rec := record{votes: make([]cell, d.m*width), truth: make([]cell, width)}
 	for i := range rows {
 		rec.place = int(first) + i
 		for t := range rec.votes {
-			element(d.votes, data, i*row+t*column, &rec.votes[t])
+			element(d.votes, data, (i*row+t/width*column)*width+t%width, &rec.votes[t])
 		}
 		if ids != nil {
 			element(d.idArray, ids, i, &rec.id)
 		}
-		if labels != nil {
+		if labels != nil && d.vectors {
+			for l := range width {
+				element(d.labels, labels, i*width+l, &rec.truth[l])
+			}
+		} else if labels != nil {
 			element(d.labels, labels, i, &rec.label)
 		}
 		if wrong := d.add(b, &rec); wrong != nil {
@@ -247,11 +283,11 @@ func (d *npyDecoder) read(first int64, rows int, b *Batch) error {
 // readVotes reads the votes of some queries as they lie in the array.
 func (d *npyDecoder) readVotes(first int64, rows int) ([]byte, error) {
 	if !d.columns {
-		return d.readRun(d.votes, first*int64(d.m), rows*d.m)
+		return d.readRun(d.votes, first*int64(d.m*d.width), rows*d.m*d.width)
 	}
 	var data []byte
 	for c := range d.m {
-		run, err := d.readRun(d.votes, int64(c)*d.n+first, rows)
+		run, err := d.readRun(d.votes, (int64(c)*d.n+first)*int64(d.width), rows*d.width)
 		if err != nil {
 			return nil, err
 		}

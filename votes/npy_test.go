@@ -299,7 +299,7 @@ func TestReadNPZRefuses(t *testing.T) {
 		{"no layout", good, Options{}, "say the layout"},
 		{"no member", archiveOf(t), Options{Layout: LayoutWide}, `there is no array "votes"`},
 		{"which", archiveOf(t, "a.npy", votes, "b.npy", votes), Options{Layout: LayoutWide},
-			`2 others ("a, b"); say which`},
+			`2 others (a, b); say which`},
 		{"left over", archiveOf(t, "votes.npy", votes, "b.npy", votes), Options{Layout: LayoutWide},
 			`array "b" is neither votes, ids nor labels`},
 		{"no array", archiveOf(t, "votes.npy", votes, "readme.txt", []byte("x")),

@@ -1,3 +1,5 @@
+//go:build !js
+
 package votes
 
 import (
@@ -22,15 +24,6 @@ type archive struct {
 	used    map[string]string // member → what for
 	twice   []string          // names that two members have
 	truth   string            // the array of true labels, "" for none
-}
-
-// npzStart returns what is wrong with the first four bytes of a file.
-func npzStart(head []byte) string {
-	if magic := string(head); magic != "PK\x03\x04" {
-		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s",
-			quote(magic))
-	}
-	return ""
 }
 
 // openNPZ opens an archive of arrays: the votes (or counts) and, if there are any,
@@ -111,11 +104,19 @@ func (a *archive) open(d *npyDecoder) error {
 	if err != nil {
 		return err
 	}
+	if left := a.unused(); a.opts.found != nil && a.opts.VotesColumn == "" && votes != "" && len(left) > 0 {
+		a.opts.VotesColumn = votes // no other array is read, then
+	}
 	if votes == "" { // an archive of one more array needs no name
 		left := a.unused()
+		if len(left) > 1 && a.opts.found != nil { // one that alone can be votes is proposed
+			if likely := slices.DeleteFunc(slices.Clone(left), a.noVotes); len(likely) == 1 {
+				left, a.opts.VotesColumn = likely, likely[0]
+			}
+		}
 		if len(left) != 1 {
-			return a.errorf("there is no array %s, but %d others (%s); say which it is", quote(usual),
-				len(left), quote(strings.Join(left, ", ")))
+			return a.errorf("there is no array %s, but %d others (%s); say which it is (%s)", quote(usual),
+				len(left), strings.Join(left, ", "), pVotesColumn)
 		}
 		votes = left[0]
 		a.used[votes] = usual
@@ -133,8 +134,16 @@ func (a *archive) open(d *npyDecoder) error {
 		return a.errorf("array %s: query ids are %s, want integers or text", quote(ids),
 			d.idArray.dtype.text)
 	}
-	if !a.opts.NoTruth {
-		d.labels, err = a.column(a.truth, d.n)
+	if a.opts.NoTruth || !a.vectors || a.truth == "" {
+		if !a.opts.NoTruth {
+			d.labels, err = a.column(a.truth, d.n)
+		}
+		return err
+	}
+	if d.labels, err = a.array(a.truth); err == nil &&
+		(!slices.Equal(d.labels.Shape, []int64{d.n, int64(d.width)}) || d.labels.Fortran) {
+		err = a.errorf("array %s: %s elements, want a 0 or 1 for each of %d labels of each of the %d queries, in "+
+			"the order of C", quote(a.truth), d.labels.Dims(), d.width, d.n)
 	}
 	return err
 }
@@ -149,6 +158,12 @@ func (a *archive) unused() []string {
 	}
 	slices.Sort(left)
 	return left
+}
+
+// noVotes reports whether an array has not two dimensions, or numbers that are not whole.
+func (a *archive) noVotes(name string) bool {
+	arr, err := a.array(name)
+	return err != nil || len(arr.Shape) != 2 || arr.dtype.kind == 'f'
 }
 
 // find returns the member that spec or one of the usual names gives, or "".

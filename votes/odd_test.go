@@ -73,6 +73,9 @@ func checkOdd(t *testing.T, c *oddvotes.Case) (readings int, faults []string) {
 	if c.Sides {
 		want *= 2
 	}
+	if c.Counted != nil {
+		want++
+	}
 	if len(s.Readings) != want {
 		bad("%d readings, want %d; asks %q", len(s.Readings), want, s.Asked)
 	}
@@ -90,6 +93,12 @@ func checkOdd(t *testing.T, c *oddvotes.Case) (readings int, faults []string) {
 		}
 	}
 	for _, r := range s.Readings {
+		if r.Options.Layout == LayoutCounts {
+			if err := compareCounts(t, c, r.Options, paths); err != nil {
+				bad("counts %q, %q: %v", r.Options.Classes, r.Options.VoteColumns, err)
+			}
+			continue
+		}
 		answer := slices.IndexFunc(c.Answers, func(a oddvotes.Answer) bool {
 			return slices.Equal(a.Classes, r.Options.Classes)
 		})
@@ -102,6 +111,35 @@ func checkOdd(t *testing.T, c *oddvotes.Case) (readings int, faults []string) {
 		}
 	}
 	return len(s.Readings), faults
+}
+
+// compareCounts reads the files as counts and compares them with what is in them.
+func compareCounts(t *testing.T, c *oddvotes.Case, o Options, paths []string) error {
+	r, err := Open(t.Context(), o, paths...)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if classes := r.Classes(); !slices.Equal(classes, c.Counted) {
+		return fmt.Errorf("classes %q, want %q", classes, c.Counted)
+	}
+	got := make(map[string]string)
+	for b, err := range r.Batches() {
+		if err != nil {
+			return err
+		}
+		for i := range b.Len() {
+			got[b.ID(i)] = fmt.Sprint(b.Row(i))
+		}
+	}
+	want := make(map[string]string)
+	for i, row := range c.Votes {
+		want[c.IDs[i]] = fmt.Sprint(row)
+	}
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("counts %q, want %q", got, want)
+	}
+	return nil
 }
 
 // compareOdd reads the files as stated and compares them with what is in them.

@@ -107,7 +107,14 @@ func (o Options) resolve() (Options, *classList, error) {
 	if err := o.check(); err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}
-	classes, err := newClassList(o.Classes, o.Same)
+	same := o.Same
+	if len(o.Labels) > 0 {
+		same = nil // they are spellings of labels
+	}
+	classes, err := newClassList(o.Classes, same)
+	if err == nil {
+		o.sets, err = newLabelSet(&o)
+	}
 	if err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}

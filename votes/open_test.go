@@ -180,39 +180,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s, stated to be CSV: %s, %v", path, f, err)
 		}
 	}
-	for _, s := range []string{"auto", "csv", "tsv", "jsonl", "npy", "npz", "parquet"} {
-		if f, err := ParseFormat(s); err != nil || f.String() != s {
-			t.Errorf("%s: %s, %v", s, f, err)
-		}
-	}
-	for _, s := range []string{"auto", "none", "gzip", "zstd"} {
-		if c, err := ParseCompression(s); err != nil || c.String() != s {
-			t.Errorf("%s: %s, %v", s, c, err)
-		}
-	}
-	for _, s := range []string{"error", "coin"} {
-		if m, err := ParseMissingPolicy(s); err != nil || m.String() != s {
-			t.Errorf("%s: %s, %v", s, m, err)
-		}
-	}
-	for _, parse := range []func(string) error{
-		func(s string) error { _, err := ParseFormat(s); return err },
-		func(s string) error { _, err := ParseCompression(s); return err },
-		func(s string) error { _, err := ParseMissingPolicy(s); return err },
-	} {
-		if parse("xls") == nil {
-			t.Error("xls accepted")
-		}
-	}
-	for _, l := range []Layout{LayoutDefault, LayoutWide, LayoutCounts, LayoutTeachers} {
-		if got, err := ParseLayout(l.String()); got != l || err != nil {
-			t.Errorf("%s: %s, %v", l, got, err)
-		}
-	}
-	if Compression(99).String() == "" || Layout(99).String() == "" ||
-		MissingPolicy(99).String() == "" {
-		t.Error("unknown values have no text")
-	}
 }
 
 // Ids are searched for repetitions up to a limit, and not if they are trusted.

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -58,40 +59,27 @@ const (
 )
 
 var (
-	headerNames = []string{"auto", "yes", "no"}
-	layoutNames = []string{"default", "wide", "counts", "long", "teachers"}
+	headers = check.Enum[HeaderMode]{Name: "header", Names: []string{"auto", "yes", "no"}}
+	layouts = check.Enum[Layout]{Name: "layout", Names: []string{"default", "wide", "counts", "long", "teachers"}}
 )
 
-// HeaderModeNames returns what [ParseHeaderMode] takes.
-func HeaderModeNames() []string { return slices.Clone(headerNames) }
+// HeaderModes returns all of them.
+func HeaderModes() []HeaderMode { return headers.Values() }
 
-// ParseHeaderMode turns "auto", "yes" or "no" into a HeaderMode.
-func ParseHeaderMode(s string) (HeaderMode, error) {
-	h, err := parseName[HeaderMode]("header", s, headerNames)
-	if err != nil {
-		return 0, fmt.Errorf("header %s, want auto, yes or no", quote(s))
-	}
-	return h, nil
-}
+// String returns "auto", "yes" or "no".
+func (h HeaderMode) String() string { return headers.String(h) }
 
-// LayoutNames returns what [ParseLayout] takes.
-func LayoutNames() []string { return slices.Clone(layoutNames) }
+// UnmarshalText reads the name.
+func (h *HeaderMode) UnmarshalText(name []byte) error { return headers.Unmarshal(h, name) }
 
-// ParseLayout turns "default", "wide", "counts", "long" or "teachers" into a Layout.
-func ParseLayout(s string) (Layout, error) {
-	l, err := parseName[Layout]("layout", s, layoutNames)
-	if err != nil {
-		return 0, fmt.Errorf("layout %s, want wide, counts or long, for arrays teachers, or default",
-			quote(s))
-	}
-	return l, nil
-}
+// Layouts returns all of them.
+func Layouts() []Layout { return layouts.Values() }
 
-// String returns the name that ParseLayout takes.
-func (l Layout) String() string { return nameOf(l, layoutNames) }
+// String returns "default", "wide", "counts", "long" or "teachers".
+func (l Layout) String() string { return layouts.String(l) }
 
-// String returns the name that ParseHeaderMode takes.
-func (h HeaderMode) String() string { return nameOf(h, headerNames) }
+// UnmarshalText reads the name.
+func (l *Layout) UnmarshalText(name []byte) error { return layouts.Unmarshal(l, name) }
 
 // ParseColumns turns a list of columns separated by commas, as t1,t2 or 2,3, into
 // Options.VoteColumns. A name that has a comma or begins with a quote is quoted as in CSV.
@@ -110,8 +98,7 @@ func ParseColumns(list string) ([]string, error) {
 			return columns, nil
 		}
 	}
-	return nil, &check.Error{Name: string(pVoteColumns), Value: quote(list),
-		Rule: "names or positions separated by commas"}
+	return nil, check.Want(string(pVoteColumns), quote(list), "names or positions separated by commas")
 }
 
 // FormatColumns returns the list of columns that ParseColumns reads.
@@ -191,7 +178,20 @@ type Options struct {
 	// and an output that names it would give the record away. Take the list from
 	// the task.
 	Classes []string
-	// Same states texts that are votes for a class, beside its name. Each vote is mapped by itself,
+	// Labels are the names, in order, of yes/no labels of which a vote has several: 2 to 1000 of
+	// them, none with a "/". Each row of a file is then a question, and a teacher's vote on it a set of
+	// labels: a cell with names and Separator between them, a list of names in JSON Lines, with
+	// LayoutLong a row for each name; in arrays, of three dimensions, a last one of a 0 or 1 for each label. The Reader
+	// yields a query of two classes for each question and label, with the id question/label, all
+	// labels of a question side by side. True labels are sets too. Classes is left out.
+	Labels []string
+	// MostYes is τ, the most labels that a teacher says yes to on one question, from 1 to their number: of
+	// more the first τ by the order of Labels are counted, and Reader.Dropped counts the others. 0 counts
+	// all.
+	MostYes int
+	// Separator stands between the names in a cell with a set of labels. Defaults to DefaultSeparator.
+	Separator string
+	// Same states texts that are votes for a class, or a label, beside its name. Each vote is mapped by itself,
 	// before it is counted.
 	Same []Spelling
 	// K is the number of teachers to expect. 0 takes it from the file, where the names of the
@@ -219,6 +219,8 @@ type Options struct {
 	// beginning, so let a Read that may hang end with the context.
 	Stdin io.Reader
 
+	sets *labelSet // of Labels, once the files are open; nil for none
+
 	// tally, unless nil, numbers the spellings of a file of unknown classes: see Survey.
 	tally *tally
 	// found, unless nil, takes what is found of columns of which nothing is stated.
@@ -243,9 +245,8 @@ const (
 // check validates the options by themselves.
 func (o *Options) check() error {
 	for _, err := range []error{
-		o.Format.check(), checkName("compression", o.Compression, compressionNames),
-		checkName("header", o.Header, headerNames), checkName("layout", o.Layout, layoutNames),
-		checkName("missing", o.Missing, missingNames), checkWorkers(o.Workers),
+		o.Format.check(), compressions.Check(o.Compression), headers.Check(o.Header), layouts.Check(o.Layout),
+		missingPolicies.Check(o.Missing), checkWorkers(o.Workers),
 	} {
 		if err != nil {
 			return err
@@ -266,7 +267,7 @@ func (o *Options) check() error {
 		return check.Namedf("%s must be given, the number of teachers: counts of votes that may be "+
 			"missing do not tell it", pK)
 	}
-	if err := o.checkLong(); err != nil {
+	if err := cmp.Or(o.checkLong(), o.CheckSeveral()); err != nil {
 		return err
 	}
 	if o.Layout != LayoutCounts && (o.ZerosColumn != "" || o.OnesColumn != "") {
@@ -308,7 +309,7 @@ func (o *Options) check() error {
 
 func checkWorkers(n int) error {
 	if n < 0 || n > 1024 {
-		return &check.Error{Name: "workers", Value: n, Rule: "between 0 (one per processor) and 1024"}
+		return check.Want("workers", n, "between 0 (one per processor) and 1024")
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ const (
 	pVotesColumn   check.Parameter = "votes column"
 	pHeader        check.Parameter = "header row"
 	pMissing       check.Parameter = "missing"
+	pLabels        check.Parameter = "labels"
+	pMostYes       check.Parameter = "most yes"
+	pSeparator     check.Parameter = "separator"
 	pFormat        check.Parameter = "format of the votes"
 	pLabelFormat   check.Parameter = "format of the labels"
 )

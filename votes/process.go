@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"runtime"
+
+	"github.com/darrm/darrm/internal/textrows"
 )
 
 // ProcessOptions configure Process.
@@ -42,7 +44,7 @@ func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Bat
 	}
 	// Not of r.ctx, which ends with the stream, while batches are still under way.
 	ctx, cancel := context.WithCancel(r.caller)
-	p := inOrder(ctx, o.Workers, func() (job, error) {
+	p := textrows.InOrder(ctx, o.Workers, func() (job, error) {
 		b, err := r.Next()
 		return job{batch: b, at: r.Progress()}, err
 	}, func(j job) job {
@@ -54,10 +56,10 @@ func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Bat
 	defer func() {
 		cancel()
 		r.cancel() // lets a stuck Next return
-		<-p.done
+		<-p.Done
 	}()
 	for {
-		j, err := p.next()
+		j, err := p.Next()
 		if err == io.EOF {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/textrows"
 )
 
 // A Reader yields the queries of one or several files, batch by batch, in their
@@ -27,7 +28,7 @@ type Reader struct {
 	caller context.Context // ends when the caller says so, not when the stream does
 	ctx    context.Context // done as well when the Reader is at its end
 	cancel context.CancelFunc
-	ahead  *pipeline[parsed]
+	ahead  *textrows.Pipeline[parsed]
 
 	long     *pivot // nil but for LayoutLong
 	longNext int64  // number of its next query
@@ -82,7 +83,7 @@ func start(ctx context.Context, opts Options, classes *classList,
 		return nil, errors.Join(err, closeAll(files))
 	}
 	r.first = f.info
-	r.ahead = inOrder(r.ctx, opts.Workers, r.jobs(f), r.parse,
+	r.ahead = textrows.InOrder(r.ctx, opts.Workers, r.jobs(f), r.parse,
 		func(err error) parsed { return parsed{err: err} })
 	if r.opts.Layout == LayoutLong && opts.tally == nil { // a survey may have found the layout
 		if err := r.startLong(); err != nil {
@@ -182,10 +183,6 @@ func (r *Reader) Columns() Roles {
 // HasIDs reports whether ids come from the files; otherwise they are numbers.
 func (r *Reader) HasIDs() bool { return handle.Made(handle.Made(r).first).ids }
 
-// HasLabels reports whether the first file has a column of true answers that is read. Any of them may
-// be missing, and a further file's column too.
-func (r *Reader) HasLabels() bool { return handle.Made(handle.Made(r).first).labels }
-
 // Next returns the next batch, never an empty one, and io.EOF after the last.
 // Faults of a file are [*ParseError]s; a failing source's error is wrapped. When
 // the context is done Next returns its error at once, even if a read is stuck.
@@ -212,7 +209,7 @@ func (r *Reader) Next() (*Batch, error) {
 
 func (r *Reader) nextBatch() (*Batch, error) {
 	for {
-		p, err := r.ahead.next()
+		p, err := r.ahead.Next()
 		if err != nil {
 			return nil, err
 		}
@@ -232,6 +229,9 @@ func (r *Reader) nextBatch() (*Batch, error) {
 		}
 		r.bytes.Store(p.bytes)
 		r.rows.Add(int64(p.batch.Len()))
+		if r.opts.sets != nil && r.opts.Layout != LayoutLong { // whose rows are no questions yet
+			p.batch.perLabel(r.opts.Labels)
+		}
 		return p.batch, nil
 	}
 }
@@ -306,7 +306,7 @@ func (r *Reader) Close() error {
 			return err
 		}
 	}
-	<-r.ahead.done
+	<-r.ahead.Done
 	return err
 }
 

@@ -125,31 +125,9 @@ func TestCellsAreShownWhole(t *testing.T) {
 	}
 }
 
-func TestTrailingBlankLines(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "\n": 1, "\r\n": 2, "\r": 1, "a\n": 0, "a\n\n": 1,
-		"a\r\n\r\n": 2, "a\n\r": 1, "a": 0, "\n\n\r\n": 4} {
-		if got := trailingBlank([]byte(text)); got != want {
-			t.Errorf("%q: %d bytes, want %d", text, got, want)
-		}
-	}
-}
-
 // A batch that no reader made has no memory to give back.
 func TestReleaseOfABatchOfOnesOwn(t *testing.T) {
 	new(Batch).Release()
-}
-
-// Every policy has its name in the list that help and completion show.
-func TestMissingPoliciesHaveNames(t *testing.T) {
-	names := MissingPolicyNames()
-	if len(names) == 0 {
-		t.Fatal("no names")
-	}
-	for _, name := range names {
-		if p, err := ParseMissingPolicy(name); err != nil || p.String() != name {
-			t.Errorf("%s: %v, %v", name, p, err)
-		}
-	}
 }
 
 // A name is refused only while its format is neither linked nor known.
@@ -165,7 +143,7 @@ func TestCheckName(t *testing.T) {
 // Votes in a compression that the program does not link are refused, not read as they are.
 func TestCompressionThatIsNotLinked(t *testing.T) {
 	raw := &countingReader{r: strings.NewReader("1,0,1\n")}
-	r, err := decompress(&fileInfo{name: "votes.csv.xz"}, raw, Compression(len(compressionNames)))
+	r, err := decompress(&fileInfo{name: "votes.csv.xz"}, raw, Compression(len(Compressions())))
 	var parse *ParseError
 	if r != nil || !errors.As(err, &parse) || !strings.Contains(err.Error(), "imports votes/compress") {
 		t.Errorf("%v, error %v, want a ParseError that names the package", r, err)

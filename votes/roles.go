@@ -114,7 +114,8 @@ func (s *columnSet) namesFault(used []int) *fault {
 		switch {
 		case used != nil && !slices.Contains(used, i) && !(twice && slices.Contains(used, first)):
 		case twice && name != "":
-			return faultf(i, "the file has the name %s twice, first in column %d", quote(name), first+1)
+			return faultf(i, "the file has the name %s twice, first in column %d: give each column a name of "+
+				"its own, in one row of names", quote(name), first+1)
 		case !utf8.ValidString(name):
 			return faultf(i, "the name %s is not valid UTF-8", quote(name))
 		}

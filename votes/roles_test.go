@@ -263,7 +263,7 @@ func TestColumnsThatAreNotVotesAreListed(t *testing.T) {
 
 func TestCheckNameListsTheFormats(t *testing.T) {
 	err := CheckName("votes.xlsx")
-	for _, name := range FormatNames()[1:] { // the first lets the program choose
+	for _, name := range formatNames()[1:] { // the first lets the program choose
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -13,6 +13,7 @@ type record struct {
 	place     int    // its line from 1, or its row in the file from 0
 	votes     []cell // in the teachers' order, or with LayoutCounts in the classes'
 	label, id cell   // if the file has them
+	truth     []cell // instead of label, where a truth is a number for each of several labels
 	teacher   cell   // with LayoutLong, whose votes is one cell
 }
 
@@ -45,6 +46,9 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	}
 	if f.layout == LayoutLong {
 		return f.addLong(b, r)
+	}
+	if f.sets != nil {
+		return f.addLabels(b, r)
 	}
 	counts, votes := len(b.Counts), len(b.Votes)
 	b.Counts = growZero(b.Counts, b.Classes)

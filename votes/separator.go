@@ -3,6 +3,7 @@ package votes
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,47 +26,52 @@ func separatorLine(text []byte) (separator byte, length int) {
 // skipSeparatorLine reads the next chunk where ch begins with a line that says what is between the
 // cells.
 func (d *csvDecoder) skipSeparatorLine(ch chunk) (chunk, error) {
-	separator, length := separatorLine(ch.data)
+	separator, length := separatorLine(ch.Data)
 	if length == 0 {
 		return ch, nil
 	}
 	d.stated, d.comma = true, separator
 	d.told = append(d.told, fmt.Sprintf("cells are separated by %q, as the first line says", separator))
-	d.lines.unread(ch, length)
+	d.lines.Unread(ch, length)
 	return d.lines.next()
 }
 
-// oneColumnRule returns the rule that a file breaks whose rows are one cell each, with something
-// between what may be cells: a sign or blanks, as many in each row. "" where that is not so, or
-// where the second row is a vote as it stands.
-func (r *rowReader) oneColumnRule(first string) string {
+// rowsRule returns the rule that a file breaks whose first row is one cell. Either some later row has
+// several: then what is before it is a title, or a comment. Or each row is one cell with something between
+// what may be cells: a sign or blanks, as many in each row. "" where neither is so, or where the second
+// row is a vote as it stands.
+func (r *rowReader) rowsRule() string {
 	rows := r.rows(r.ch)
 	var cells []string
 	for len(cells) < sampled {
 		row, err := rows.read()
-		if err != nil || len(row) != 1 {
+		if err != nil || len(row) == 0 {
 			break
+		}
+		if len(row) > 1 {
+			return fmt.Sprintf("the row has one cell, but that on line %d has %d: are the lines before it a title or "+
+				"a comment? Leave them out", rows.cellLine(0), len(row))
 		}
 		cells = append(cells, row[0])
 	}
-	if len(cells) < 2 || r.classes.of(cells[1]) >= 0 || r.classes.isMissingText(cells[1]) {
+	if r.comma != ',' || r.stated || len(cells) < 2 || r.classes.of(cells[1]) >= 0 ||
+		r.classes.isMissingText(cells[1]) {
 		return ""
 	}
 	for _, s := range []struct{ between, name string }{{"|", "'|'"}, {" ", "blanks"}, {":", "':'"}} {
-		parts := func(text string) int {
-			if s.between == " " {
-				return len(strings.Fields(text))
-			}
-			return strings.Count(text, s.between) + 1
-		}
-		n, same := parts(first), true
-		for _, text := range cells {
-			same = same && parts(text) == n
-		}
-		if n > 1 && same {
+		n := parts(cells[0], s.between)
+		if n > 1 && !slices.ContainsFunc(cells, func(text string) bool { return parts(text, s.between) != n }) {
 			return fmt.Sprintf("one column only; are cells separated by %s? Write commas, semicolons or tabs "+
 				"between them", s.name)
 		}
 	}
 	return ""
+}
+
+// parts returns how many cells a text is, if a separator, or any number of blanks, stands between them.
+func parts(text, separator string) int {
+	if separator == " " {
+		return len(strings.Fields(text))
+	}
+	return strings.Count(text, separator) + 1
 }

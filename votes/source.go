@@ -55,7 +55,7 @@ func (s *source) decode(ctx context.Context, opts *Options, classes *classList) 
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	info := &fileInfo{name: s.name, opts: opts, classes: classes, layout: opts.Layout}
+	info := &fileInfo{name: s.name, opts: opts, classes: classes, sets: opts.sets, layout: opts.Layout}
 	d, err := s.format.row().open(ctx, info, s)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// A Spelling states that a text is a vote for a class.
+// A Spelling states that a text is a vote for a class, or for none where Class is "": then it is one
+// more spelling of a missing vote, or of an unknown truth.
 type Spelling struct{ Class, Text string }
 
 // String returns what [ParseSpelling] reads.
@@ -21,8 +22,7 @@ func (s Spelling) String() string { return s.Class + "=" + s.Text }
 func ParseSpelling(text string) (Spelling, error) {
 	class, spelling, ok := strings.Cut(text, "=")
 	if !ok {
-		return Spelling{}, &check.Error{Name: string(pSame), Value: quote(text),
-			Rule: "CLASS=SPELLING"}
+		return Spelling{}, check.Want(string(pSame), quote(text), "CLASS=SPELLING, or =SPELLING of a missing vote")
 	}
 	return Spelling{class, spelling}, nil
 }
@@ -84,8 +84,8 @@ func (c *classList) spell(same []Spelling) error {
 	for i, name := range c.names {
 		of := canonical(name)
 		if other, ok := c.canonical[of]; ok {
-			return &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf(
-				"another class than %s: both are %s in one of its spellings", quote(c.names[other]), quote(of))}
+			return check.Wantf("class", quote(name),
+				"another class than %s: both are %s in one of its spellings", quote(c.names[other]), quote(of))
 		}
 		c.canonical[of] = i
 	}
@@ -100,12 +100,17 @@ func (c *classList) spell(same []Spelling) error {
 			other, known = c.canonical[canonical(text)]
 		}
 		switch {
-		case !ok || class >= len(c.names) || c.names[class] != s.Class:
-			return wrong("%s is not one of the classes", quote(s.Class))
 		case text == "" || len(text) > maxClassBytes || !utf8.ValidString(text):
 			return wrong("want a spelling of 1 to %d bytes", maxClassBytes)
-		case known && other != class:
+		case s.Class != "" && (!ok || class >= len(c.names) || c.names[class] != s.Class):
+			return wrong("%s is not one of the classes", quote(s.Class))
+		case known && (s.Class == "" || other != class):
 			return wrong("%s is a spelling of class %s", quote(text), quote(c.names[other]))
+		case s.Class == "":
+			c.absent[text], c.absent[canonical(text)] = true, true
+			continue
+		case c.absent[text] || c.absent[canonical(text)]:
+			return wrong("%s is a spelling of a missing vote", quote(text))
 		}
 		c.byName[text], c.canonical[canonical(text)] = class, class
 	}
@@ -157,13 +162,19 @@ func (v *Vocabulary) Class(text string) (class int, ok bool) {
 }
 
 // isMissing reports whether a cell that names no class stands for a missing vote: by the table of
-// package format, by -1, or by 0 between the classes -1 and 1.
+// package format, by -1, by 0 between the classes -1 and 1, or as stated.
 func (c *classList) isMissing(v *cell) bool {
 	if v.missing() {
 		return true
 	}
-	n, ok := v.whole()
-	return c.zeroMissing && ok && n == 0
+	if n, ok := v.whole(); c.zeroMissing && ok && n == 0 {
+		return true
+	}
+	if len(c.absent) == 0 || v.kind == otherCell || v.kind == brokenCell {
+		return false
+	}
+	text := strings.TrimSpace(v.plain())
+	return c.absent[text] || c.absent[canonical(text)]
 }
 
 // isMissingText is isMissing of text.

@@ -39,7 +39,7 @@ func collect(r *Reader) (*all, error) {
 			return nil, fmt.Errorf("batch of %d with %d counts begins at %d, want %d", b.Len(),
 				len(b.Counts), b.First, a.N)
 		}
-		if (b.IDs != nil) != r.HasIDs() || (b.Labels != nil) != r.HasLabels() ||
+		if (b.IDs != nil) != r.HasIDs() || (b.Labels != nil) != r.first.labels ||
 			b.IDs != nil && len(b.IDs) != b.Len() || b.Labels != nil && len(b.Labels) != b.Len() ||
 			b.Missing != nil && len(b.Missing) != b.Len() || b.Votes != nil && len(b.Votes) != b.Len()*b.K {
 			return nil, fmt.Errorf("batch of %d has %d ids, %d labels, %d missing, %d votes", b.Len(),
@@ -310,13 +310,13 @@ func TestFastIsTaken(t *testing.T) {
 	} {
 		d := opened(tt.head, tt.opts)
 		b := newBatch(d.fileInfo)
-		if got := d.parseFast(chunk{[]byte(tt.in), 5}, b); got != tt.want {
+		if got := d.parseFast(chunk{Data: []byte(tt.in), Line: 5}, b); got != tt.want {
 			t.Errorf("after %q, %q is fast: %t, want %t", tt.head, tt.in, got, tt.want)
 		}
 		if tt.want && (b.Len() != strings.Count(tt.in, "\n") || b.places[b.Len()-1] != 4+b.Len()) {
 			t.Errorf("%q: rows at %v", tt.in, b.places)
 		}
-		if d.parseFast(chunk{[]byte("\n" + tt.in), 5}, newBatch(d.fileInfo)) {
+		if d.parseFast(chunk{Data: []byte("\n" + tt.in), Line: 5}, newBatch(d.fileInfo)) {
 			t.Errorf("after %q and a blank line, %q is fast", tt.head, tt.in)
 		}
 	}

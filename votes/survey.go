@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/darrm/darrm/internal/handle"
 )
 
 // A Survey is what files hold of which perhaps nothing is stated: what is read, what is asked, and
@@ -72,37 +70,28 @@ type look struct {
 	found    *foundColumns
 	options  Options // with the columns that were found
 	answers  []Answer
+	told     []string // of formats
+	sums     rowSums
+	marks    setMarks // of cells that may be sets
+	counts   *Reading // as counts for each class; nil where they are none
 }
 
 func (l *look) run() (*Survey, error) {
-	o := l.stated
-	o.found, o.NoTruth = &foundColumns{}, false
-	var err error
-	if !l.known.Classes && o.Layout != LayoutCounts {
-		if err = l.tally(o); err != nil && l.found.id != "" { // perhaps the first rows alone differ in it
-			o.found = &foundColumns{noID: true}
-			if l.tally(o) == nil {
-				err = nil
-			}
+	err := l.survey1()
+	for range 2 { // a packed file of another format has two faults
+		var is *misnamed
+		if !errors.As(err, &is) || !l.take(is) {
+			break
 		}
-		if err == nil && l.found.counts {
-			o.Layout, o.found, l.answers = LayoutCounts, &foundColumns{}, nil
-			l.survey = Survey{Told: []string{"zeros and ones are counts of votes"}}
-			if err = l.describe(o); err == nil {
-				l.found.counts = true
-			}
+		before := err
+		if err = l.survey1(); err != nil && is.format == FormatNPZ {
+			return nil, before // a zip archive, which is more likely a spreadsheet
 		}
-		if l.found != nil && l.found.array && err != nil { // the other side may be the teachers
-			o.Layout, o.found = LayoutTeachers, &foundColumns{array: true}
-			err = l.tally(o)
-		}
-	} else {
-		err = l.describe(o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.survey.Told = append(l.survey.Told, l.found.told...)
+	l.survey.Told = slices.Concat(l.told, l.survey.Told, l.found.told)
 	l.survey.Asked = slices.Concat(l.found.questions, l.survey.Asked)
 	if err := l.tryAnswers(); err != nil {
 		return nil, err
@@ -110,9 +99,76 @@ func (l *look) run() (*Survey, error) {
 	return &l.survey, nil
 }
 
+// take states the format or the compression that a file has, where it was not stated.
+func (l *look) take(is *misnamed) bool {
+	switch {
+	case is.format != FormatAuto && l.stated.Format == FormatAuto:
+		l.stated.Format = is.format
+		l.told = append(l.told, fmt.Sprintf("the file is %s, as it begins", is.format.row().Title))
+	case is.compression != CompressionAuto && l.stated.Compression == CompressionAuto:
+		l.stated.Compression = is.compression
+		l.told = append(l.told, fmt.Sprintf("the file is compressed with %s, as it begins", is.compression))
+	default:
+		return false
+	}
+	return true
+}
+
+// survey1 surveys the files in their formats.
+func (l *look) survey1() error {
+	o := l.stated
+	o.found, o.NoTruth = &foundColumns{}, false
+	l.survey, l.answers, l.sums = Survey{}, nil, rowSums{}
+	if l.known.Classes || o.Layout == LayoutCounts {
+		return l.describe(o)
+	}
+	err := l.tally(o)
+	if err != nil && l.found.id != "" { // perhaps the first rows alone differ in it
+		o.found = &foundColumns{noID: true}
+		if l.tally(o) == nil {
+			err = nil
+		}
+	}
+	if err == nil && l.found.counts {
+		o.Layout, o.found, l.answers = LayoutCounts, &foundColumns{}, nil
+		l.survey = Survey{Told: []string{"zeros and ones are counts of votes"}}
+		if err = l.describe(o); err == nil {
+			l.found.counts = true
+		}
+		return err
+	}
+	if l.found.array && err != nil { // the other side may be the teachers
+		o.Layout, o.found = LayoutTeachers, &foundColumns{array: true}
+		err = l.tally(o)
+	}
+	if counts := l.askCounts(); counts && err != nil { // of many values
+		d := l.counts.Description
+		l.survey.Columns, l.survey.K, l.answers, err = d.Columns, d.K, nil, nil
+	}
+	if l.askSets(o) {
+		err = nil
+	}
+	return err
+}
+
+// presume says what all answers presume, where something is asked that none of them depends on.
+func (l *look) presume(text string) {
+	for i := range l.answers {
+		l.answers[i].Text = strings.TrimSuffix(text+", "+l.answers[i].Text, ", ")
+	}
+}
+
 // tally surveys files of unknown classes.
-func (l *look) tally(o Options) error {
-	o.tally = &tally{index: make(map[spelling]int)}
+func (l *look) tally(o Options) error { return l.tallyAs(o, "") }
+
+// tallyAs is tally of cells in which a separator stands between several values; "" for one value each.
+func (l *look) tallyAs(o Options, separator string) error {
+	o.tally = &tally{index: make(map[spelling]int), split: separator}
+	defer func() {
+		if separator == "" {
+			l.marks = o.tally.marks
+		}
+	}()
 	o.Classes, o.KeepVotes, o.Missing = nil, false, MissingError
 	l.found = o.found
 	r, err := l.open(o)
@@ -121,18 +177,22 @@ func (l *look) tally(o Options) error {
 	}
 	defer r.Close()
 	t, err := r.count(l.progress)
-	if err != nil {
+	l.options, l.sums = r.opts, r.opts.tally.sums
+	s := &l.survey
+	if s.K, s.Columns = r.K(), r.Columns(); err != nil {
 		return err
 	}
-	l.options = r.opts
-	s := &l.survey
-	s.Queries, s.K, s.Columns, s.FirstID = t.queries, t.k, r.Columns(), t.firstID
+	s.Queries, s.K, s.FirstID = t.queries, t.k, t.firstID
 	if s.Columns.Layout == LayoutLong.String() {
 		s.Columns.Width = t.k
 	}
 	v := &values{tallied: t}
 	v.ask()
-	s.Asked, l.answers = v.questions, v.answers
+	if s.Asked, l.answers = v.questions, v.answers; t.summary != "" {
+		s.Asked = append(s.Asked, fmt.Sprintf("is the last row, of id %s, a query? Where it sums up the others, "+
+			"leave it out of the file", quoteUnlessPlain(t.summary)))
+		l.presume("the last row is a query")
+	}
 	asked := make(map[string]bool) // spellings that may be missing votes, or classes
 	for _, a := range v.answers {
 		for _, c := range a.Classes {
@@ -194,7 +254,14 @@ func (l *look) describe(o Options) error {
 	}
 	o.KeepVotes = o.Layout != LayoutCounts
 	l.found = o.found
+	if len(o.Labels) > 0 {
+		o.Missing = l.stated.Missing
+	}
 	d, r, err := l.read(o)
+	if err != nil && len(o.Labels) > 0 && o.Missing == MissingError { // perhaps blanks alone are in the way
+		o.Missing = MissingNo
+		d, r, err = l.read(o)
+	}
 	if err != nil {
 		return err
 	}
@@ -210,7 +277,9 @@ func (l *look) describe(o Options) error {
 	if d.Missing > 0 {
 		s.Missing = []Spelled{{"missing", d.Missing}}
 	}
-	if a.Missing = l.stated.Missing; d.Missing > 0 && a.Missing == MissingError {
+	if a.Missing = l.stated.Missing; len(o.Labels) > 0 {
+		a.Missing = o.Missing
+	} else if d.Missing > 0 && a.Missing == MissingError {
 		a.Missing = MissingAbstain
 	}
 	l.answers = []Answer{a}
@@ -248,6 +317,9 @@ func (l *look) tryAnswers() error {
 	if l.found.array {
 		layouts = []Layout{LayoutWide, LayoutTeachers}
 	}
+	if l.counts != nil {
+		s.Readings = append(s.Readings, l.counts)
+	}
 	for _, a := range l.answers {
 		if a.Classes == nil {
 			continue
@@ -266,7 +338,9 @@ func (l *look) tryAnswers() error {
 		s.Told = append(s.Told, "a release of single votes needs the number of teachers and the ids of all queries "+
 			"too: neither follows from the votes")
 	}
-	if l.found.array && len(s.Readings) > len(l.answers) {
+	if l.found.array && slices.ContainsFunc(s.Readings, func(r *Reading) bool {
+		return r.Options.Layout == LayoutTeachers
+	}) && len(s.Readings) > 1 {
 		s.Asked = append([]string{"which are the teachers, the array's columns or its rows?"}, s.Asked...)
 	}
 	if len(s.Readings) == 0 && len(s.Asked) == 0 {
@@ -349,19 +423,9 @@ func (l *look) gaps(a Answer) bool {
 	return n < l.survey.Queries*int64(l.survey.K)
 }
 
-// trial reads the files as stated, and compares. A true label that is no class is no fault of a
-// reading: releases read none.
+// trial reads the files as stated, and compares.
 func (l *look) trial(a Answer, o Options) (*Description, error) {
-	d, _, err := l.read(o)
-	var wrong *ParseError
-	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Rule, "label ") {
-		told := "a true label is none of the values of votes: figures of truth need the classes of the task"
-		if !slices.Contains(l.survey.Told, told) {
-			l.survey.Told = append(l.survey.Told, told)
-		}
-		o.NoTruth = true
-		d, _, err = l.read(o)
-	}
+	d, err := l.readStated(o)
 	if err != nil {
 		return nil, err
 	}
@@ -378,41 +442,20 @@ func (l *look) trial(a Answer, o Options) (*Description, error) {
 	return d, nil
 }
 
-// Facts tells what the files hold beside their size and their columns, and what is asked.
-func (s *Survey) Facts() (facts []string) {
-	s = handle.Made(s)
-	add := func(title string, parts []string) {
-		if len(parts) > 0 {
-			facts = append(facts, title+": "+strings.Join(parts, ", "))
+// readStated describes the files. A true label that is no class is no fault of a reading: releases
+// read none.
+func (l *look) readStated(o Options) (*Description, error) {
+	d, _, err := l.read(o)
+	var wrong *ParseError
+	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Rule, "label ") {
+		told := "a true label is none of the values of votes: figures of truth need the classes of the task"
+		if !slices.Contains(l.survey.Told, told) {
+			l.survey.Told = append(l.survey.Told, told)
 		}
+		o.NoTruth = true
+		d, _, err = l.read(o)
 	}
-	add("values", texts(s.Values))
-	add("missing votes", texts(s.Missing))
-	if add("true labels", texts(s.Truth)); s.Columns.Truth != "" {
-		facts = append(facts, fmt.Sprintf("the true label is known for %d of %d queries", s.Labelled, s.Queries))
-	}
-	facts = append(facts, s.Told...)
-	for _, asked := range s.Asked {
-		facts = append(facts, "asked: "+asked)
-	}
-	return facts
-}
-
-func texts[T fmt.Stringer](of []T) (all []string) {
-	for _, x := range of {
-		all = append(all, x.String())
-	}
-	return all
-}
-
-// String tells the size of the files, and their columns.
-func (s *Survey) String() string {
-	s = handle.Made(s)
-	text := fmt.Sprintf("%d queries, K = %d teachers; %s", s.Queries, s.K, s.Columns)
-	if s.FirstID != "" {
-		text += "; first id: " + quoteUnlessPlain(s.FirstID)
-	}
-	return text
+	return d, err
 }
 
 func addSpelled(to []Value, value string, s Spelled) []Value {
@@ -434,29 +477,3 @@ func plainSpellings(of []Value) []Value {
 	}
 	return of
 }
-
-func shownMissing(s spelling) string {
-	if s.text == "" {
-		return "blank"
-	}
-	return s.text
-}
-
-// String shows a value with its number, and its spellings where there are others.
-func (v Value) String() string {
-	text := quoteUnlessPlain(v.Value)
-	switch {
-	case len(v.Spellings) == 1:
-		return fmt.Sprintf("%s (%d, spelled %s)", text, v.Votes, quoteUnlessPlain(v.Spellings[0].Text))
-	case len(v.Spellings) > 1:
-		var parts []string
-		for _, s := range v.Spellings {
-			parts = append(parts, fmt.Sprintf("%d spelled %s", s.Votes, quoteUnlessPlain(s.Text)))
-		}
-		return fmt.Sprintf("%s (%d: %s)", text, v.Votes, strings.Join(parts, ", "))
-	}
-	return fmt.Sprintf("%s (%d)", text, v.Votes)
-}
-
-// String shows a spelling with its number.
-func (s Spelled) String() string { return fmt.Sprintf("%s (%d)", quoteUnlessPlain(s.Text), s.Votes) }

@@ -60,7 +60,29 @@ func TestLookAtValues(t *testing.T) {
 		{"01 1 0", "are these one class: 1 = 01", "0,1 [1=01]"}, {"01 02 01", "", "01,02"},
 		{"1.0 1 0", "", "0,1"}, {"1.1 1.2 1.1", "", "1.1,1.2"},
 		{"1.1 1.10 1.1", "are these one class", ""},
-		{"0,0 1,0 0,0", "are these decimal commas", "0,1 [0=0,0 1=1,0]"}, {"0,5 1,5 0,5", "", "0,5,1,5"},
+		{"0,0 1,0 0,0", "are these decimal commas", "0,1 [0=0,0 1=1,0]"}, {"0,5 1,5 0,5", "are these 2 numbers",
+			"0,5,1,5"},
+		{"1,5 2,5 1,5", "", "1,5,2,5"},
+		{"0 1 999", "is 999 a class, or no answer?", "0,1 [=999] abstain | 0,1,999"},
+		{"1 2 99 -9", "is -9 a class", "1,2 [=-9 =99] abstain | -9,1,2 [=99] abstain | 1,2,99 [=-9] abstain | -9,1,2,99"},
+		{"0 1 9", "is 9 a class, or no answer?", "0,1 [=9] abstain | 0,1,9"}, {"1 9", "", "1,9"},
+		{"1 7 9", "", "1,7,9"}, {"1 1.5 9", "", "1,9,1.5"},
+		{"cat cat\u200b dog", "are these one class", "cat,dog [cat=cat\u200b]"},
+		{"10% 25% 0.5% 7%", "are these 4 numbers the names of classes, or probabilities", "0.5%,10%,25%,7%"},
+		{"cat dog #REF!", "is #REF! a class", "cat,dog [=#REF!] abstain | #REF!,cat,dog"},
+		{"BW ZA NA -", "", "BW,NA,ZA abstain"},
+		{"BW ZA NA n/a -", "is NA a class, or no answer?", "BW,ZA abstain | BW,NA,ZA abstain"},
+		{"97 98 99", "", "97,98,99"}, {"-9 -8 -7", "", "-9,-8,-7"},
+		{"cat dog 99", "is 99 a class", "cat,dog [=99] abstain | 99,cat,dog"},
+		{"cat dog --", "is -- a class", "cat,dog [=--] abstain | --,cat,dog"},
+		{"0 . 1", "is . a class", "0,1 [=.] abstain | 0,1,."},
+		{"cat dog Unknown unknown", "is Unknown, unknown a class",
+			"cat,dog [=Unknown =unknown] abstain | cat,dog,unknown [unknown=Unknown]"},
+		{"cat dog unknown skip . 99", `is each of "."`, "cat,dog [=. =99 =skip =unknown] abstain | 99,.,cat,dog,skip,unknown"},
+		{"+1 -1 +1", "is -1 a class", "-1,+1"}, {"+ -- +", "", "+,--"},
+		{"+1 0 -1", "are -1, 0 and 1 classes", "-1,0,+1 | 0,+1 abstain | -1,+1 [=0] abstain"},
+		{"0.137 0.92 0.5", "are these 3 numbers the names of classes, or probabilities", "0.137,0.5,0.92"},
+		{"0 1 0.5", "are these 3 numbers", "0,1,0.5"},
 	} {
 		values := strings.Split(tt.values, " ")
 		header := []string{"query"}
@@ -106,15 +128,17 @@ func TestLookAtColumns(t *testing.T) {
 			"are all 3 columns teachers"},
 		{"patient,berlin,bonn,ulm,stage\np1,1,0,1,4\np2,1,1,1,7\n", Options{}, "patient", "berlin,bonn,ulm",
 			"are all 3 columns teachers"},
-		{"t1,t2,t3,y\n1,1,0,1\n1,0,0,1\n", Options{}, "", "t*", ""},
-		{"t1,t10,t9,y\n1,1,0,1\n1,0,0,1\n", Options{}, "", "t*", ""},
-		{"tt,t1,t2,t3,y\nt9,1,1,0,1\nt8,1,0,0,1\n", Options{}, "tt", "t*", ""},
-		{"row,t1,t2,t3,gold\na,1,1,0,1\nb,1,0,0,1\n", Options{}, "row", "t*", ""},
+		{"t1,t2,t3,y\n1,1,0,1\n1,0,0,1\n", Options{}, "", alone, ""},
+		{"t1,t10,t9,y\n1,1,0,1\n1,0,0,1\n", Options{}, "", alone, ""},
+		{"tt,t1,t2,t3,y\nt9,1,1,0,1\nt8,1,0,0,1\n", Options{}, "tt", alone, ""},
+		{"row,t1,t2,t3,gold\na,1,1,0,1\nb,1,0,0,1\n", Options{}, "row", alone, ""},
+		{"row,t1,t2,t3,age\na,1,1,0,1\nb,1,0,0,1\n", Options{}, "row", "t*", ""},
+		{"row,t1,t2,t3,gold,y\na,1,1,0,1,1\nb,1,0,0,1,1\n", Options{}, "row", "t*", ""},
 		{"svm1,svm2,rf1,rf2\n1,1,0,1\n1,0,0,1\n", Options{}, "", "svm1,svm2,rf1,rf2",
 			"are all 4 columns teachers"},
 		{"ticket,prompt_1,prompt_2,prompt_3\na,bug,bug,spam\nb,spam,spam,bug\n", Options{}, "ticket", alone, ""},
 		{"ticket,prompt_1,prompt_2,gold\na,bug,bug,bug\nb,spam,spam,bug\n", Options{}, "ticket",
-			"prompt_1,prompt_2", ""},
+			alone, ""},
 		{"scan,site_1,site_2,site_3,site_4,truth\na,x,y,x,y,x\nb,y,y,x,x,\n", Options{}, "scan", alone, ""},
 		{"patient,sex,ulm,bonn,berlin,outcome\np1,m,sick,well,sick,sick\np2,f,well,well,sick,well\n",
 			Options{}, "patient", "ulm,bonn,berlin", "are all 3 columns teachers"},
@@ -164,8 +188,8 @@ func TestLookAtColumnsInEveryFormat(t *testing.T) {
 	d := table{[]string{"query", "t1", "t2", "t3", "y"}, [][]int{{7, 1, 0, 1, 1}, {8, 0, 0, 1, 0}}}
 	for format, file := range d.formats() {
 		s, err := lookAt(t, string(file), Options{Format: format})
-		if err != nil || len(s.Readings) != 1 || !slices.Equal(s.Readings[0].Options.VoteColumns, []string{"t*"}) ||
-			!slices.Equal(s.Columns.Unused, []string{"y"}) {
+		if err != nil || len(s.Readings) != 1 || s.Readings[0].Options.VoteColumns != nil ||
+			s.Readings[0].Options.LabelColumn != "y" || s.Columns.Truth != "y" {
 			t.Errorf("%s: %+v, %v", format, s, err)
 		}
 	}

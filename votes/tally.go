@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // mostValues is the largest number of spellings that a file of unknown classes may have. More are no
@@ -26,6 +28,46 @@ type tally struct {
 	index     map[spelling]int
 	spellings []spelling
 	trimmed   bool // blanks stood around some
+	sums      rowSums
+	split     string // what stands between several values of a cell; "" where it has one
+	marks     setMarks
+}
+
+// rowSums is what all rows have in common whose votes are whole numbers from 0 on: each row of counts
+// for each class has the same sum, the number of teachers.
+type rowSums struct {
+	rows   int64
+	sum    int64 // of each row
+	most   int64 // the largest cell
+	differ bool  // sums do
+	failed bool  // a cell is no count
+}
+
+// addRow adds a row.
+func (t *tally) addRow(cells []cell) {
+	t.mu.RLock()
+	failed := t.sums.failed
+	t.mu.RUnlock()
+	if failed {
+		return
+	}
+	sum, most, ok := int64(0), int64(0), len(cells) > 1
+	for i := range cells {
+		n, whole := cells[i].whole()
+		ok = ok && whole && n >= 0 && n <= check.MaxTeachers
+		sum, most = sum+n, max(most, n)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &t.sums
+	s.failed, s.differ = s.failed || !ok, s.differ || s.rows > 0 && s.sum != sum
+	s.rows, s.sum, s.most = s.rows+1, sum, max(s.most, most)
+}
+
+// areCounts reports whether the rows of so many columns may be counts of votes: all have one sum, of
+// more votes than a vote for 1 in each column.
+func (s *rowSums) areCounts(columns int) bool {
+	return !s.failed && !s.differ && s.rows > 0 && s.sum > int64(columns) && s.sum <= check.MaxTeachers
 }
 
 // spellingOf returns the spelling that a cell has.
@@ -87,7 +129,7 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 	t := f.opts.tally
 	number := func(c *cell, at int) (int, *fault) {
 		if c.kind == otherCell || c.kind == brokenCell {
-			return 0, faultf(at, "vote %s is no text and no number", c)
+			return 0, faultf(at, "vote %s is no text and no number: write its class alone", c)
 		}
 		i, ok := t.add(c)
 		if !ok {
@@ -97,23 +139,43 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 			for _, s := range t.spellings[:4] {
 				some = append(some, quote(s.text))
 			}
-			return 0, faultf(at, "more than %d values occur (%s, …), and votes are classes: list the columns of "+
-				"votes (%s)", mostValues, strings.Join(some, ", "), pVoteColumns)
+			return 0, faultf(at, "more than %d values occur (%s, …), and a vote is one of the classes: list the "+
+				"columns of votes (%s) or, if all of these are classes, state them (%s); of probabilities, write "+
+				"each teacher's class", mostValues, strings.Join(some, ", "), pVoteColumns, pClasses)
 		}
 		return i, nil
 	}
+	if f.repeatsHeader(r) {
+		return faultf(wholeRow, "the header stands here again: the row is no query")
+	}
+	if f.layout != LayoutLong {
+		t.addRow(r.votes)
+	}
 	for i := range r.votes {
-		n, wrong := number(&r.votes[i], i)
-		if wrong != nil {
-			b.Votes = b.Votes[:votes]
-			return wrong
+		parts := r.votes[i : i+1]
+		if t.split != "" {
+			parts = t.parts(&r.votes[i])
+		} else {
+			t.mu.Lock()
+			t.marks.note(&r.votes[i])
+			t.mu.Unlock()
 		}
-		b.Votes = append(b.Votes, n)
+		for j := range parts {
+			n, wrong := number(&parts[j], i)
+			if wrong != nil {
+				b.Votes = b.Votes[:votes]
+				return wrong
+			}
+			b.Votes = append(b.Votes, n)
+		}
 	}
 	id, label := "", -1
 	var wrong *fault
 	if f.labels {
 		label, wrong = number(&r.label, labelCell)
+	}
+	if t.split != "" {
+		label, wrong = -1, nil // a truth is a set, too
 	}
 	if wrong == nil && f.ids {
 		id, wrong = r.queryID()
@@ -133,6 +195,24 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 	return nil
 }
 
+// repeatsHeader reports whether the votes of a record are the names of their columns.
+func (f *fileInfo) repeatsHeader(r *record) bool {
+	names := f.roles.Votes
+	if f.layout == LayoutLong || f.roles.In != "columns" || len(names) < 2 || len(names) != len(r.votes) {
+		return false
+	}
+	for i := range r.votes {
+		if c := &r.votes[i]; c.kind != textCell || strings.TrimSpace(c.text) != names[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// summaryIDs are ids of a row that sums up the others, in small letters.
+var summaryIDs = []string{"total", "totals", "grand total", "sum", "mean", "average", "avg", "count", "all", "overall",
+	"std", "max", "min", "majority", "consensus"}
+
 // tallied is what a tally counted of the votes and of the truths of a file.
 type tallied struct {
 	*tally
@@ -140,6 +220,7 @@ type tallied struct {
 	k            int
 	votes, truth []int64 // of each spelling
 	firstID      string
+	summary      string // the last id, where it is that of a row that sums up the others
 	teachers     map[string]bool
 	ids          map[string]bool // of LayoutLong
 }
@@ -160,11 +241,19 @@ func (r *Reader) count(progress func(Progress)) (*tallied, error) {
 		if t.queries == 0 && len(b.IDs) > 0 {
 			t.firstID = strings.Clone(b.IDs[0])
 		}
+		if n := len(b.IDs); n > 0 {
+			t.summary = ""
+			if last := b.IDs[n-1]; slices.Contains(summaryIDs, strings.ToLower(last)) {
+				t.summary = strings.Clone(last)
+			}
+		}
 		for _, i := range b.Votes {
 			note(&t.votes, i)
 		}
 		for _, i := range b.Labels {
-			note(&t.truth, i)
+			if i >= 0 {
+				note(&t.truth, i)
+			}
 		}
 		t.queries, t.k = t.queries+int64(b.Len()), r.K()
 		for i, name := range b.teachers {

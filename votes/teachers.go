@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -190,13 +191,21 @@ func (s *columnSet) looksLong(free []int, kinds []columnKind) bool {
 
 // usualLong returns the role of a column of LayoutLong that has a usual name of it, "" for another.
 func usualLong(name string) string {
-	word := strings.TrimSuffix(strings.ToLower(name), "_id")
+	word := strings.ToLower(name)
+	if at := strings.LastIndexAny(word, ".:"); at >= 0 { // Answer.label
+		word = word[at+1:]
+	}
+	stem, numbered := strings.CutSuffix(word, "id")
+	word = strings.TrimRight(stem, "_ -")
 	for role, usual := range map[string][]string{
-		"teacher": {"teacher", "prompt", "model", "annotator", "worker", "rater", "judge", "hospital", "clinic"},
-		"vote":    {"vote", "answer", "label", "class", "prediction", "response", "rating", "score"},
-		"id":      {"query", "question", "task", "item", "ticket", "document", "doc", "example", "image"},
+		"teacher": {"teacher", "prompt", "model", "annotator", "worker", "rater", "judge", "hospital", "clinic", "coder",
+			"labeler", "labeller", "reviewer", "expert", "labeling_function", "lf"},
+		"vote": {"vote", "answer", "label", "class", "prediction", "response", "rating", "score", "judgement", "judgment",
+			"annotation", "choice", "decision", "verdict", "category"},
+		"id": {"query", "question", "task", "item", "ticket", "document", "doc", "example", "image", "hit", "instance",
+			"sample", "sentence", "case", "unit", "record"},
 	} {
-		if slices.Contains(usual, word) {
+		if slices.Contains(usual, word) && !(role == "vote" && numbered) { // annotation_id names a row
 			return role
 		}
 	}
@@ -210,8 +219,12 @@ func (e *ColumnsError) nameLong(s *columnSet, o *Options) {
 	if o.IDColumn == NoColumn {
 		return
 	}
+	plain := "" // the column named id
 	for _, name := range s.names {
 		role := usualLong(name)
+		if strings.EqualFold(name, "id") {
+			plain = name
+		}
 		switch {
 		case name == o.IDColumn:
 			continue
@@ -225,30 +238,50 @@ func (e *ColumnsError) nameLong(s *columnSet, o *Options) {
 		}
 		columns[role] = name
 	}
+	columns["id"] = cmp.Or(columns["id"], plain)
 	if len(columns) == 3 && columns["id"] != "" {
 		e.id, e.teacher, e.vote = columns["id"], columns["teacher"], columns["vote"]
 	}
 }
 
-// namesNoTeacher reports whether a name is a usual one of a truth, an id or a covariate. No
-// promise rests on it: it keeps such a column from being proposed.
-func namesNoTeacher(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
-		return !('a' <= c && c <= 'z')
-	})
-	for _, w := range words {
-		switch w {
-		case "y", "id", "ids", "index", "idx", "key", "query", "queries", "row", "uid", "uuid",
-			"label", "labels", "truth", "true", "gold", "golden", "target", "class", "answer", "outcome",
-			"diagnosis", "reference", "ref", "consensus", "majority", "correct", "actual", "expected",
-			"ground", "groundtruth", "result", "response",
-			"sex", "gender", "age", "race", "ethnicity", "weight", "height", "bmi", "smoker", "group",
-			"split", "fold", "site", "date", "time", "year", "count", "counts", "train", "test":
-			return true
-		}
-	}
-	return false
+// truthLikeWords are words of names that say that a column holds true labels. A survey proposes such a
+// column where its values are those of votes; a release wants it stated, if it reads it at all.
+var truthLikeWords = []string{"y", "label", "labels", "truth", "true", "gold", "golden", "target", "class", "answer",
+	"outcome", "diagnosis", "reference", "ref", "correct", "actual", "expected", "ground", "groundtruth", "gt"}
+
+// namesTruth reports whether a name is a usual one of a truth.
+func namesTruth(name string) bool {
+	return slices.ContainsFunc(wordsOf(name), func(w string) bool { return slices.Contains(truthLikeWords, w) })
 }
+
+// wordsOf returns the words of a name, in small letters.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !('a' <= c && c <= 'z') })
+}
+
+// namesNoTeacher reports whether a name is a usual one of a truth, an id or a covariate. No
+// promise rests on it: it keeps such a column from being proposed. A word that at least three of the
+// names have says nothing, as in a_label, b_label, c_label.
+func namesNoTeacher(name string, names []string) bool {
+	return slices.ContainsFunc(wordsOf(name), func(w string) bool {
+		if !slices.Contains(truthLikeWords, w) && !slices.Contains(noTeacherWords, w) {
+			return false
+		}
+		with := 0
+		for _, other := range names {
+			if slices.Contains(wordsOf(other), w) {
+				with++
+			}
+		}
+		return with < 3
+	})
+}
+
+// noTeacherWords are words of names of ids, of covariates, and of what follows from votes.
+var noTeacherWords = []string{"id", "ids", "index", "idx", "key", "query", "queries", "row", "uid", "uuid",
+	"consensus", "majority", "result", "response",
+	"sex", "gender", "age", "race", "ethnicity", "weight", "height", "bmi", "smoker", "group",
+	"split", "fold", "site", "date", "time", "year", "count", "counts", "train", "test"}
 
 // largest returns how many names the largest group of one stem and numbers has.
 func (by *numbering) largest() (n int) {

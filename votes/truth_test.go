@@ -146,7 +146,7 @@ func TestTruthThatIsNotNeeded(t *testing.T) {
 		}
 		roles := r.Columns()
 		a, err := collect(r)
-		if err != nil || a.K != 2 || a.Labels != nil || r.HasLabels() || roles.Truth != "" ||
+		if err != nil || a.K != 2 || a.Labels != nil || r.first.labels || roles.Truth != "" ||
 			!reflect.DeepEqual(roles.Unused, tt.unused) {
 			t.Errorf("%q: %+v, error %v, %v", tt.in, a, err, roles)
 		}

@@ -30,7 +30,7 @@ func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 		return nil, err
 	}
 	buf := bufio.NewWriter(w)
-	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("", "label", classes)),
+	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("", classes, "label")),
 		classes: classes.len()}, nil
 }
 
@@ -46,7 +46,7 @@ func (w *LabelWriter) Write(id string, class int) error {
 	} else if class < 0 || class >= w.classes {
 		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), class,
 			w.classes-1)
-	} else if err := w.enc.Row([]byte(id), class); err != nil {
+	} else if err := w.enc.Row([]byte(id), []int{class}); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
 	return w.err

@@ -72,7 +72,7 @@ func (o *Options) fill() error {
 		o.Groups = 64
 	}
 	if !(o.Step >= 1e-3 && o.Step <= 1) {
-		return &check.Error{Name: "step of a game", Value: o.Step, Rule: "in [0.001, 1]"}
+		return check.Want("step of a game", o.Step, "in [0.001, 1]")
 	}
 	if err := check.Whole("exact pairs of a game", o.Exact, 1, MaxExact); err != nil {
 		return err
@@ -87,6 +87,7 @@ type Game struct {
 	lattice *lattice
 	tree    tree
 	renyi   *Renyi
+	pruned  float64 // the part by which pruning may raise a price
 }
 
 // ErrDelta is the error for a δ that no ε is large enough for.
@@ -112,7 +113,8 @@ func New(ctx context.Context, pairs Pairs, o Options) (*Game, error) {
 	if err := s.read(ctx, pairs); err != nil {
 		return nil, err
 	}
-	g := &Game{options: o, scale: max(s.scale, minScale), renyi: newRenyi(s.moments, s.infinite)}
+	g := &Game{options: o, scale: max(s.scale, minScale), renyi: newRenyi(s.moments, s.infinite),
+		pruned: pruned}
 	step := float64(o.Step * g.scale)
 	g.lattice = newLattice(step, reachOf(s.ratio, step))
 	if err := s.choose(ctx, pairs, o.Exact); err != nil {

@@ -3,7 +3,7 @@ package game
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -159,5 +159,19 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the pairs of smallest divergence are listed", File: "survey.go",
 			Old: "cmp.Or(cmp.Compare(a.score, b.score)", New: "cmp.Or(cmp.Compare(b.score, a.score)",
 			Killer: "TestGroups"},
+
+		{Name: "each answer keeps one order only", File: "each.go", Old: "range [2]bool{false, true}",
+			New: "range [1]bool{false}", Killer: "TestEachIsAboveBruteForce"},
+		{Name: "a factor above what each answer keeps", File: "each.go",
+			Old: "num.Exp(num.Decimal(e.Epsilon)).Lower()",
+			New: "num.Exp(num.Decimal(e.Epsilon)).Upper() * (1 + 1e-12)", Killer: "TestEachIsAboveBruteForce"},
+		{Name: "the last pair decides", File: "each.go", Old: "keeps = keeps && sum", New: "keeps = sum",
+			Killer: "TestEachIsAboveBruteForce"},
+		{Name: "classes that look the same count once", File: "each.go", Old: "int64(p[i].Count)",
+			New: "int64(min(1, p[i].Count))", Killer: "TestEachIsAboveBruteForce"},
+		{Name: "each answer's own delta is taken once", File: "each.go",
+			Old: "kept = kept.Mul(rest)", New: "kept = rest", Killer: "TestComposedIsTheDearest"},
+		{Name: "one answer fewer is composed", File: "each.go", Old: "int64(2*l-answers)",
+			New: "int64(2*l-answers-1)", Killer: "TestComposedIsTheDearest|TestEachIsAboveBruteForce"},
 	})
 }

@@ -1,7 +1,6 @@
 package game
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
@@ -11,28 +10,25 @@ import (
 // validate checks that both laws of the pair sum to 1, in integers.
 func (p Pair) validate() error {
 	if len(p) == 0 || len(p) > MaxOutcomes {
-		return &check.Error{Name: "outcomes of a pair", Value: len(p),
-			Rule: fmt.Sprintf("between 1 and %d", MaxOutcomes)}
+		return check.Wantf("outcomes of a pair", len(p), "between 1 and %d", MaxOutcomes)
 	}
 	for _, o := range p {
 		if o.Count < 1 || o.Count > check.MaxClasses {
-			return &check.Error{Name: "count of an outcome", Value: o.Count,
-				Rule: fmt.Sprintf("between 1 and %d", check.MaxClasses)}
+			return check.Wantf("count of an outcome", o.Count, "between 1 and %d", check.MaxClasses)
 		}
 		for _, q := range [2]Probability{o.P, o.PPrime} {
 			if q.Mass > 2*One {
-				return &check.Error{Name: "mass of an outcome", Value: q.Mass, Rule: "at most 2^54"}
+				return check.Want("mass of an outcome", q.Mass, "at most 2^54")
 			}
 			if q.Classes < 1 || q.Classes > check.MaxClasses {
-				return &check.Error{Name: "classes of an outcome", Value: q.Classes,
-					Rule: fmt.Sprintf("between 1 and %d", check.MaxClasses)}
+				return check.Wantf("classes of an outcome", q.Classes, "between 1 and %d", check.MaxClasses)
 			}
 		}
 	}
 	for _, second := range [2]bool{false, true} {
 		if !p.sumsToOne(second) {
-			return &check.Error{Name: "a law's probabilities", Value: p,
-				Rule: "whole numbers of 2^-53, shared by classes, that sum to 1"}
+			return check.Want("a law's probabilities", p,
+				"whole numbers of 2^-53, shared by classes, that sum to 1")
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ const smallest = 1e-300
 // block is the number of points that are worked out together.
 const block = 8
 
-// pruned is the part by which pruning may raise a price.
+// pruned is the part by which pruning may raise a price of listed pairs.
 const pruned = 1e-4
 
 // farthest is beyond any point that is worked out: e^700 is the 7·10⁸th of the finest lattice.
@@ -75,7 +75,7 @@ func (g *Game) play(ctx context.Context, from, to, answers int, tiny float64) ([
 		values[i] = smallest // W_0 = 0 at x ≥ 1
 	}
 	seeds := make([]int32, len(values)/block)
-	slack := 1 + pruned/float64(answers)
+	slack := 1 + g.pruned/float64(answers)
 	for n, w := range list[1:] {
 		now := list[n]
 		g.lattice.extend(values[:now.high-now.low+1], now.low, w, wide)

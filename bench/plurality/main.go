@@ -112,11 +112,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			fmt.Fprintln(out, row)
 		}
 		for _, name := range strings.Split(*methods, ",") {
-			method, err := solve.ParseMethod(name)
-			if err != nil {
-				return err
-			}
-			if err := measure(ctx, out, s, method, *limit, *workers); err != nil {
+			if err := measure(ctx, out, s, solve.Method(name), *limit, *workers); err != nil {
 				return err
 			}
 		}

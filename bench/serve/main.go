@@ -29,9 +29,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
 	_ "github.com/darrm/darrm/ledger/postgres"
-	"github.com/darrm/darrm/serve/servetest"
 )
 
 func main() {

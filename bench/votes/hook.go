@@ -28,11 +28,11 @@ var answer = func(_ context.Context, b *votes.Batch) ([]int, error) {
 
 // read sends a file through answer and prints how many answers are 1.
 func read(ctx context.Context, path, layout, out string) error {
-	l, err := votes.ParseLayout(layout)
-	if err != nil {
+	o := votes.Options{K: teachers}
+	if err := o.Layout.UnmarshalText([]byte(layout)); err != nil {
 		return err
 	}
-	r, err := votes.Open(ctx, votes.Options{Layout: l, K: teachers}, path)
+	r, err := votes.Open(ctx, o, path)
 	if err != nil {
 		return err
 	}

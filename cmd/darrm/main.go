@@ -4,7 +4,7 @@
 // Rules of the interface: the result goes to stdout, everything else to stderr. A
 // command either succeeds or leaves nothing behind: output files appear whole or
 // not at all. Errors are one line, lower case, and name the value and the rule. Exit
-// codes are listed in exit.go and by "darrm help exit-codes".
+// codes are listed in package release/exitcode and by "darrm help exit-codes".
 package main
 
 import (
@@ -18,9 +18,12 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/program"
 	"github.com/darrm/darrm/cmd/darrm/internal/research"
 	"github.com/darrm/darrm/cmd/darrm/internal/training"
+	"github.com/darrm/darrm/release/exitcode/learning"
 )
 
-func main() { os.Exit(cli.Run(os.Args[1:], commandGroups)) }
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int { return cli.Run(args, commandGroups, learning.Rules) }
 
 // commandGroups holds all commands, by what a person does with them.
 var commandGroups = []cli.Group{
@@ -30,6 +33,7 @@ var commandGroups = []cli.Group{
 		{Name: "budget", New: label.NewBudget},
 		{Name: "serve", New: label.NewServe},
 		{Name: "compare", New: label.NewCompare},
+		{Name: "label-law", New: label.NewLabelLaw},
 		{Name: "votes", New: label.NewVotes}}},
 	{ID: "solve", Title: "Find, price and check mechanisms", Commands: []cli.Command{
 		{Name: "solve", New: mechanisms.NewSolve},

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/pgtest"
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/serve/servetest"
 )
 
 // months is a folder of a hospital's months, and the ledger that pays for all of them.
@@ -28,19 +28,21 @@ type months struct {
 	stated    []string // of every release
 }
 
-// scans writes a file of so many scans, on which 24 hospitals vote for three classes.
+// scans writes a file of so many scans, on which 24 hospitals vote for three classes. Each name has
+// another order of the columns, and the true class of some scans.
 func (m *months) scans(name string, n int) {
 	m.Helper()
-	coins := rand.New(rand.NewPCG(1, uint64(n)))
+	coins := rand.New(rand.NewPCG(uint64(name[0]), uint64(n)))
 	var rows strings.Builder
-	rows.WriteString("scan")
-	for i := range 24 {
+	rows.WriteString("truth,scan")
+	for _, i := range coins.Perm(24) {
 		fmt.Fprintf(&rows, ",hospital-%d", i+1)
 	}
+	classes := []string{"clear", "shadow", "unclear"}
 	for i := range n {
-		fmt.Fprintf(&rows, "\n%s-%d", name, i+1)
+		fmt.Fprintf(&rows, "\n%s,%s-%d", append(classes, "", "NA")[coins.IntN(5)], name, i+1)
 		for range 24 {
-			rows.WriteString([]string{",clear", ",shadow", ",unclear"}[min(coins.IntN(5), i%3)])
+			rows.WriteString("," + classes[min(coins.IntN(5), i%3)])
 		}
 	}
 	if err := os.WriteFile(filepath.Join(m.dir, name+".csv"), []byte(rows.String()), 0o600); err != nil {

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -11,7 +11,7 @@ import (
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a time limit does not stop the check of a table",
-			File: "internal/problem/table.go",
+			File: "internal/problem/mechanism.go",
 			Old:  "checkTable(ctx, a, path)", New: "checkTable(context.WithoutCancel(ctx), a, path)",
 			Killer: "TestScripts)/(verify"},
 		{Name: "heads that were kept elsewhere are not looked for", File: "internal/label/budget.go",

@@ -27,6 +27,7 @@ var outCommands = map[string]string{
 	"darrm federated local":     "plan.json round.json --silo 1 --private a.csv --ledger ledger",
 	"darrm federated pass":      "--secrets secrets --silo 1",
 	"darrm federated shuffle":   "plan.json round.json answer --book .",
+	"darrm label-law":           "--mechanism permute-and-flip --K 5 --label-eps 1 --data disjoint",
 	"darrm mean decode":         "message --k 2 --d 4",
 	"darrm mean encode":         "x.npy --k 2 --client 1",
 	"darrm mean simulate":       "--n 2 --k 2 --d 4 --trials 2",

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 	"github.com/darrm/darrm/release/exitcode"
 )
 

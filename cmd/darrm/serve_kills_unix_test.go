@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/lineartest"
-	"github.com/darrm/darrm/internal/lineartest/served"
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/lineartest"
+	"github.com/darrm/darrm/internal/testing/lineartest/served"
+	"github.com/darrm/darrm/internal/testing/pgtest"
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/serve"
-	"github.com/darrm/darrm/serve/servetest"
 )
 
 // servers returns servers of one ledger with a budget of so many answers at ε = 1/8, as processes

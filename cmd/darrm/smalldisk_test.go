@@ -7,8 +7,6 @@ import (
 	"os"
 	"strconv"
 	"syscall"
-
-	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 )
 
 // smallDisk BYTES ARG…: darrm ARG… where no file can grow beyond that many bytes, which is
@@ -29,7 +27,7 @@ func smallDisk() {
 		fmt.Fprintln(os.Stderr, "smalldisk:", err)
 		os.Exit(99)
 	}
-	code := cli.Run(os.Args[2:], commandGroups)
+	code := run(os.Args[2:])
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		fmt.Fprintln(os.Stderr, "smalldisk:", err)
 		os.Exit(99)

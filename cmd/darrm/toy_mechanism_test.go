@@ -12,9 +12,9 @@ import (
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/serve/servetest"
 )
 
 // A new mechanism is two files, its law and its row in the table: flags, completion, help,
@@ -126,6 +126,8 @@ func TestMechanismsPage(t *testing.T) {
 			needs = "two classes, `--eps`, `--teacher-delta`, `--m`"
 		case d.Table == ensemble.AnswersTable:
 			needs = "`--table`, by `darrm solve --queries`"
+		case d.Labels:
+			needs = "`aggregate --budget-eps`, `--budget-delta`, `--queries`"
 		case d.Delta:
 			needs += ", `--delta`"
 		}

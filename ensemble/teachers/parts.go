@@ -39,8 +39,7 @@ func OverlappingParts(records, k, size int, seed uint64) (Parts, error) {
 		return Parts{}, err
 	}
 	if size < 1 || size > records {
-		return Parts{}, &check.Error{Name: "size of a part", Value: size,
-			Rule: fmt.Sprintf("between 1 and the %d records", records)}
+		return Parts{}, check.Wantf("size of a part", size, "between 1 and the %d records", records)
 	}
 	of := make([][]int, k)
 	for j := range of {
@@ -75,19 +74,19 @@ func newParts(records int, of [][]int) (Parts, error) {
 	seenBy := make([]int, records)
 	for j, part := range of {
 		if len(part) == 0 {
-			return Parts{}, &check.Error{Name: fmt.Sprintf("part of teacher %d", j+1), Value: "empty",
-				Rule: "at least one record"}
+			return Parts{}, check.Want(fmt.Sprintf("part of teacher %d", j+1), "empty",
+				"at least one record")
 		}
 		p.of[j] = slices.Clone(part)
 		slices.Sort(p.of[j])
 		for i, r := range p.of[j] {
 			if r < 0 || r >= records {
-				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1), Value: r,
-					Rule: fmt.Sprintf("between 0 and %d", records-1)}
+				return Parts{}, check.Wantf(fmt.Sprintf("record of teacher %d", j+1), r, "between 0 and %d",
+					records-1)
 			}
 			if i > 0 && p.of[j][i-1] == r {
-				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1),
-					Value: fmt.Sprintf("%d twice", r), Rule: "in a part once"}
+				return Parts{}, check.Want(fmt.Sprintf("record of teacher %d", j+1),
+					fmt.Sprintf("%d twice", r), "in a part once")
 			}
 			seenBy[r]++
 		}
@@ -101,7 +100,7 @@ func checkTeachersOf(records, k int) error {
 		return err
 	}
 	if records < 1 {
-		return &check.Error{Name: "number of records", Value: records, Rule: "at least 1"}
+		return check.Want("number of records", records, "at least 1")
 	}
 	return nil
 }
@@ -113,7 +112,12 @@ func (p Parts) K() int { return len(p.of) }
 func (p Parts) Records() int { return p.records }
 
 // Of returns the numbers of the records of teacher j, from 0, ascending.
-func (p Parts) Of(j int) []int { return slices.Clone(p.of[j]) }
+func (p Parts) Of(j int) []int {
+	if p.of == nil {
+		return nil
+	}
+	return slices.Clone(p.of[j])
+}
 
 // Affected returns t, the most teachers that one record is given to: 1 for disjoint parts,
 // K where a record is in all.

@@ -52,15 +52,15 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 		return nil, errors.New("no private records")
 	}
 	if private.Len() != c.Parts.records {
-		return nil, &check.Error{Name: "number of private records", Value: private.Len(),
-			Rule: fmt.Sprintf("that of the parts, %d", c.Parts.records)}
+		return nil, check.Wantf("number of private records", private.Len(), "that of the parts, %d",
+			c.Parts.records)
 	}
 	if c.Workers < 0 {
-		return nil, &check.Error{Name: "workers", Value: c.Workers, Rule: "≥ 0"}
+		return nil, check.Want("workers", c.Workers, "≥ 0")
 	}
 	if c.Vote == nil {
 		if _, ok := c.Teacher.Task.(loss.Logistic); !ok {
-			return nil, &check.Error{Name: "vote", Value: "nil", Rule: "given, but for logistic regression"}
+			return nil, check.Want("vote", "nil", "given, but for logistic regression")
 		}
 		c.Vote = halfSpace
 	}
@@ -90,6 +90,14 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 	return p, nil
 }
 
+// made returns the plan; of one that nobody made a plan without teachers, which promises nothing.
+func (p *Plan) made() *Plan {
+	if p == nil || p.plans == nil {
+		return &Plan{each: accountant.Cost{Epsilon: math.Inf(1), Delta: 1}}
+	}
+	return p
+}
+
 // halfSpace is a linear model's answer. On the border it is 0.
 func halfSpace(model, features []float64) bool {
 	s := 0.0
@@ -100,21 +108,28 @@ func halfSpace(model, features []float64) bool {
 }
 
 // K returns the number of teachers.
-func (p *Plan) K() int { return len(p.plans) }
+func (p *Plan) K() int { return len(p.made().plans) }
 
 // Affected returns t, the most teachers that one record reaches.
-func (p *Plan) Affected() int { return p.c.Parts.Affected() }
+func (p *Plan) Affected() int { return p.made().c.Parts.Affected() }
 
 // Teacher returns the (ε, Δ) that every teacher keeps, for the replacement of one record;
 // ε is +Inf for methods without privacy, whose votes need a mechanism's own noise.
-func (p *Plan) Teacher() accountant.Cost { return p.each }
+func (p *Plan) Teacher() accountant.Cost { return p.made().each }
 
 // Report returns what teacher j costs, from 0, and on which grounds.
-func (p *Plan) Report(j int) iteration.Report { return p.plans[j].Report() }
+func (p *Plan) Report(j int) iteration.Report {
+	p = p.made()
+	if p.plans == nil {
+		return new(shuffled.Plan).Report()
+	}
+	return p.plans[j].Report()
+}
 
 // Problem returns the constraints of a DaRRM release that may cost mε, for these teachers.
 // Those without privacy need constraints.NewTotalProblem.
 func (p *Plan) Problem(m float64) (constraints.Problem, error) {
+	p = p.made()
 	q := constraints.Problem{K: p.K(), M: m, Epsilon: p.each.Epsilon, TeacherDelta: p.each.Delta,
 		Delta: p.each.Delta, Affected: p.Affected()}
 	if q.Validate() == nil {
@@ -125,6 +140,7 @@ func (p *Plan) Problem(m float64) (constraints.Problem, error) {
 
 // Setting returns what a mechanism over two classes' counts must know of these teachers.
 func (p *Plan) Setting() ensemble.Setting {
+	p = p.made()
 	return ensemble.Setting{K: p.K(), Classes: 2, Affected: p.Affected(),
 		Neighbours: accountant.ReplaceOne}
 }
@@ -134,6 +150,7 @@ func (p *Plan) Setting() ensemble.Setting {
 // that rest on their randomness do not add up as fresh ones would. The caller may add a Slack or a
 // total Delta, or put a Mechanism's Noise in place of PerAnswer.
 func (p *Plan) Answers(queries int, perAnswer accountant.Cost) ensemble.Answers {
+	p = p.made()
 	return ensemble.Answers{
 		Queries: queries, PerAnswer: perAnswer,
 		Teachers: p.each, K: p.K(), Affected: p.Affected(), Randomness: ensemble.FrozenTeachers,
@@ -145,9 +162,10 @@ func (p *Plan) Answers(queries int, perAnswer accountant.Cost) ensemble.Answers 
 // Teacher, one teacher's cost for disjoint parts. slack in [0,1) is what the composition
 // may spend besides the δ. Teachers without privacy have no such total.
 func (p *Plan) Total(slack float64) (accountant.Cost, error) {
+	p = p.made()
 	if math.IsInf(p.each.Epsilon, 1) {
-		return accountant.Cost{}, &check.Error{Name: "teacher epsilon", Value: p.each.Epsilon,
-			Rule: "finite: without privacy of their own only noisy answers can be released"}
+		return accountant.Cost{}, check.Want("teacher epsilon", p.each.Epsilon,
+			"finite: without privacy of their own only noisy answers can be released")
 	}
 	// Of two frozen answers neither's own cost is a bound, so what is left is that of all
 	// teachers, whatever the answers are.

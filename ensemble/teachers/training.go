@@ -57,8 +57,9 @@ type Training struct {
 // it trains the same teachers, to be charged for once, by ID. It refuses what
 // train.NewRelease refuses.
 func (p *Plan) NewTraining() (*Training, error) {
-	if len(p.plans) == 0 {
-		return nil, errors.New("a plan without teachers: make one with NewPlan")
+	p = p.made()
+	if p.plans == nil {
+		return nil, errNoTeachers
 	}
 	t := &Training{p: p}
 	for j, plan := range p.plans {
@@ -71,9 +72,12 @@ func (p *Plan) NewTraining() (*Training, error) {
 	return t, nil
 }
 
+var errNoTeachers = errors.New("a plan without teachers: make one with NewPlan")
+
 // ID returns a name of the training that tells nothing of its randomness: a ledger charges
 // a request of one name once.
 func (t *Training) ID() string {
+	t = handle.Made(t)
 	h := sha256.New()
 	h.Write([]byte("darrm ensemble training id v1"))
 	for _, r := range t.releases {
@@ -86,6 +90,7 @@ func (t *Training) ID() string {
 // one that diverged names the teacher; that it did is a function of its noisy iterates, and
 // the training has been paid for.
 func (t *Training) Run(ctx context.Context) (*Trained, error) {
+	t = handle.Made(t)
 	models, err := t.p.trainAll(ctx, func(ctx context.Context, j int) ([]float64, error) {
 		return t.releases[j].Run(ctx, nil)
 	})
@@ -99,6 +104,7 @@ func (t *Training) Run(ctx context.Context) (*Trained, error) {
 // the noise, so nothing of the result is private. The same plan and seed give the same
 // teachers, for any number of workers.
 func (p *Plan) Simulate(ctx context.Context, seed uint64) (*Simulated, error) {
+	p = p.made()
 	models, err := p.trainAll(ctx, func(ctx context.Context, j int) ([]float64, error) {
 		own, err := randsrc.NewSeededStream(seed, uint64(j)).Uint53()
 		if err != nil {
@@ -116,6 +122,10 @@ func (p *Plan) Simulate(ctx context.Context, seed uint64) (*Simulated, error) {
 // has one, or the context's.
 func (p *Plan) trainAll(ctx context.Context, one func(context.Context, int) ([]float64, error)) (
 	[][]float64, error) {
+	p = p.made()
+	if p.plans == nil {
+		return nil, errNoTeachers
+	}
 	workers := p.c.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -154,15 +164,16 @@ type Trained struct {
 }
 
 // Plan returns the plan, with all costs.
-func (t *Trained) Plan() *Plan { return handle.Copy(t.p) }
+func (t *Trained) Plan() *Plan { return handle.Copy(handle.Made(t).p) }
 
 // Models returns the teachers' models. Releasing all of them costs Plan().Total.
-func (t *Trained) Models() [][]float64 { return cloneAll(t.models) }
+func (t *Trained) Models() [][]float64 { return cloneAll(handle.Made(t).models) }
 
 // Votes lets the teachers vote on queries, in rows as a Mechanism takes them: of each query,
 // how many teachers answer 0 and how many 1. The queries are no part of what was trained on;
 // their own privacy is not this package's.
 func (t *Trained) Votes(queries *data.Records) ([][]int, error) {
+	t = handle.Made(t)
 	ones, err := t.p.ones(t.models, queries)
 	if err != nil {
 		return nil, err
@@ -177,11 +188,16 @@ func (t *Trained) Votes(queries *data.Records) ([][]int, error) {
 // Counts returns the votes on one query for class 0 and for class 1, as a Mechanism takes
 // them.
 func (t *Trained) Counts(features []float64) ([]int, error) {
-	if len(features) != t.p.dim {
-		return nil, t.p.dimension(len(features))
+	t = handle.Made(t)
+	p := t.p.made()
+	if p.plans == nil {
+		return nil, errNoTeachers
 	}
-	ones := t.p.onesOf(t.models, features)
-	return []int{t.p.K() - ones, ones}, nil
+	if len(features) != p.dim {
+		return nil, p.dimension(len(features))
+	}
+	ones := p.onesOf(t.models, features)
+	return []int{p.K() - ones, ones}, nil
 }
 
 // Simulated are teachers that were trained from a seed. Nothing of them is private,
@@ -193,19 +209,21 @@ type Simulated struct {
 }
 
 // Plan returns the plan, with all costs that teachers of a Training would have.
-func (t *Simulated) Plan() *Plan { return handle.Copy(t.p) }
+func (t *Simulated) Plan() *Plan { return handle.Copy(handle.Made(t).p) }
 
 // Models returns the teachers' models. They are not private.
-func (t *Simulated) Models() [][]float64 { return cloneAll(t.models) }
+func (t *Simulated) Models() [][]float64 { return cloneAll(handle.Made(t).models) }
 
 // Ones returns how many teachers answer 1 to each query.
 func (t *Simulated) Ones(queries *data.Records) ([]int, error) {
+	t = handle.Made(t)
 	return t.p.ones(t.models, queries)
 }
 
 // Ballots returns the votes on the queries for Compare and Evaluate, with the queries'
 // responses where they are 0 or 1.
 func (t *Simulated) Ballots(queries *data.Records) (*ensemble.Ballots, error) {
+	t = handle.Made(t)
 	ones, err := t.Ones(queries)
 	if err != nil {
 		return nil, err
@@ -251,8 +269,7 @@ func (p *Plan) onesOf(models [][]float64, features []float64) int {
 }
 
 func (p *Plan) dimension(d int) error {
-	return &check.Error{Name: "dimension of the queries", Value: d,
-		Rule: fmt.Sprintf("that of the records, %d", p.dim)}
+	return check.Wantf("dimension of the queries", d, "that of the records, %d", p.dim)
 }
 
 func cloneAll(models [][]float64) [][]float64 {

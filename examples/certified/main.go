@@ -37,7 +37,7 @@ func main() {
 		mine.Laws = append(mine.Laws, plurality.HistogramLaw{Votes: votes, Probabilities: law(votes)})
 	}
 	one, zero := 1, 0.
-	proved, err := mine.Certify(ctx, certify.Statement{Affected: &one, Delta: &zero})
+	proved, err := mine.Certify(ctx, ensemble.Stated{Affected: &one, Delta: &zero})
 	check(err)
 	table := proved.Plurality
 	fmt.Printf("proved:  one answer is (%v, 0)-DP; no probability changed by more than %.1g\n",

@@ -58,12 +58,12 @@ func main() {
 
 	best := p.Choices[0]
 	agree := 0
+	answers, err := release.NewPlan(best.Mechanism)
+	check(err)
 	labels := release.Labels{
-		Votes: []string{file},
-		Read:  votes.Options{Layout: votes.LayoutCounts, Classes: classes},
-		Plan: func(context.Context, int, int) (release.Plan, error) {
-			return release.NewPlan(best.Mechanism)
-		},
+		Votes:  []string{file},
+		Read:   votes.Options{Layout: votes.LayoutCounts, Classes: classes},
+		Plan:   answers,
 		Charge: release.Charge{Slack: &best.Slack},
 		Output: release.FileOutput{Path: filepath.Join(folder, "labels.csv")},
 		Each: func(b *votes.Batch, answers []int) error {

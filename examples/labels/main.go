@@ -52,13 +52,13 @@ func main() {
 	account, err := ledger.Create(ctx, book, budget, ledger.ReplaceOne)
 	check(err)
 
+	answers, err := release.DaRRM(table.Certified, accountant.ReplaceOne)
+	check(err)
 	labels := release.Labels{
 		Votes:  []string{file},
 		Output: release.FileOutput{Path: filepath.Join(folder, "march.csv")},
 		Charge: release.Charge{Ledger: book, RequestID: "march", Teachers: "frozen", Ensemble: "clinics"},
-		Plan: func(context.Context, int, int) (release.Plan, error) {
-			return release.DaRRM(table.Certified, accountant.ReplaceOne)
-		},
+		Plan:   answers,
 	}
 	// What is released, beside the truth that these public images have.
 	right := 0

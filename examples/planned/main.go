@@ -28,10 +28,11 @@ func main() {
 
 	budget, err := ledger.NewBudget(6, 0)
 	check(err)
-	prompts := darrm.Teachers{K: 20, Classes: 4, Affected: 1, Neighbours: darrm.ReplaceOne}
-	m, err := darrm.Optimal(ctx, prompts, darrm.Within(budget, len(letters))) // the first of these
-	check(err)
 	book, _, err := ledger.OpenOrCreate(ctx, "customers.ledger", budget, darrm.ReplaceOne)
+	check(err)
+	prompts := darrm.Teachers{K: 20, Classes: 4, Affected: 1, Neighbours: darrm.ReplaceOne}
+	aim := darrm.Within(budget, len(letters)).From(book) // the first of these or, later, what was paid for
+	m, err := darrm.Optimal(ctx, prompts, aim)
 	check(err)
 	r, err := darrm.NewReleaser(ctx, m, book, darrm.KeyFile("service.key"))
 	check(err)

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/serve/servetest"
 )
 
 // The example asks a server of this checkout, and prints what its comment says: three answers, the

@@ -32,7 +32,7 @@ func (c claim) validate(sets []set) error {
 	}
 	i := slices.IndexFunc(sets, func(s set) bool { return s.Votes == c.Votes })
 	if i < 0 {
-		return &check.Error{Name: "votes of a claim", Value: c.Votes, Rule: "those of a set"}
+		return check.Want("votes of a claim", c.Votes, "those of a set")
 	}
 	return cmp.Or(
 		check.Each("eps of a claim", c.At, check.Among(sets[i].Epsilons)),

@@ -123,8 +123,7 @@ func (h *Housing) split(x, y []float64, split HousingSplit) error {
 		taken = append(taken, train[i])
 	}
 	if len(taken) < split.Silos {
-		return &check.Error{Name: "silos", Value: split.Silos,
-			Rule: fmt.Sprintf("at most the %d training records", len(taken))}
+		return check.Wantf("silos", split.Silos, "at most the %d training records", len(taken))
 	}
 	if split.ByLatitude {
 		slices.SortStableFunc(taken, func(a, b int) int {
@@ -288,7 +287,7 @@ func statlib(row []string) ([]float64, error) {
 		}
 	}
 	if !(v[6] > 0) {
-		return nil, &check.Error{Name: "households", Value: v[6], Rule: "above 0"}
+		return nil, check.Want("households", v[6], "above 0")
 	}
 	return []float64{v[7], v[2], v[3] / v[6], v[4] / v[6], v[5], v[5] / v[6], v[1], v[0], v[8] / 1e5},
 		nil

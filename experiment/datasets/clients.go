@@ -105,7 +105,7 @@ func eachClient(r io.Reader, f func(row int, v []float64, label float64) error) 
 		}
 		label := v[columns-1]
 		if label != 0 && label != 1 {
-			return &check.Error{Name: "response", Value: label, Rule: "0 or 1"}
+			return check.Want("response", label, "0 or 1")
 		}
 		return f(row, v[:columns-1:columns-1], label)
 	})

@@ -98,7 +98,7 @@ func (s *Set) loadCIFAR(from folder) error {
 			label := b[i]
 			if label > 9 {
 				return fmt.Errorf("%s: image %d: %w", path, i/size+1,
-					&check.Error{Name: "label", Value: label, Rule: "between 0 and 9"})
+					check.Want("label", label, "between 0 and 9"))
 			}
 			which := 0
 			if count[label][0] == 100 {

@@ -106,7 +106,7 @@ func PointInputs(ctx context.Context, name, root string, n int, seed uint64,
 // checkPoints checks the name and the number of points.
 func checkPoints(name string, n int) error {
 	if !slices.Contains(pointNames(), name) {
-		return &check.Error{Name: "points", Value: name, Rule: fmt.Sprintf("one of %v", pointNames())}
+		return check.Wantf("points", name, "one of %v", pointNames())
 	}
 	return check.Whole("number of points", n, 2, maxPoints)
 }

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -38,7 +37,7 @@ const (
 func Names() []string { return []string{MNIST69, CIFAR10, Crime, COMPAS, CreditCard} }
 
 func unknown(name string) error {
-	return &check.Error{Name: "data set", Value: name, Rule: fmt.Sprintf("one of %v", Names())}
+	return check.Wantf("data set", name, "one of %v", Names())
 }
 
 // finish adds the task of the data set's name to its records: mean estimation within a

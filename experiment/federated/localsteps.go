@@ -46,18 +46,17 @@ func (p *localSteps) Validate() error {
 		return err
 	}
 	if len(p.Gains) != len(p.Taus) || p.Published != nil && len(p.Published) != len(p.Taus) {
-		return &check.Error{Name: "gains and published", Value: len(p.Gains),
-			Rule: fmt.Sprintf("a row for each of the %d taus", len(p.Taus))}
+		return check.Wantf("gains and published", len(p.Gains), "a row for each of the %d taus",
+			len(p.Taus))
 	}
 	for _, row := range p.Published {
 		if len(row) != len(p.Locals) {
-			return &check.Error{Name: "published figures of a tau", Value: len(row),
-				Rule: fmt.Sprintf("one for each of the %d local_steps", len(p.Locals))}
+			return check.Wantf("published figures of a tau", len(row), "one for each of the %d local_steps",
+				len(p.Locals))
 		}
 	}
 	if len(p.Locals) > len(stepLooks) {
-		return &check.Error{Name: "local_steps", Value: len(p.Locals),
-			Rule: fmt.Sprintf("at most %d", len(stepLooks))}
+		return check.Wantf("local_steps", len(p.Locals), "at most %d", len(stepLooks))
 	}
 	return nil
 }

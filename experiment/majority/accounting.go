@@ -41,8 +41,8 @@ func (p *accountingParameters) Validate() error {
 			}
 		}
 		if len(row.Printed) != 0 && len(row.Printed) != len(row.Queries) {
-			return &check.Error{Name: "printed", Value: fmt.Sprintf("%d entries", len(row.Printed)),
-				Rule: fmt.Sprintf("one per number of queries, %d", len(row.Queries))}
+			return check.Wantf("printed", fmt.Sprintf("%d entries", len(row.Printed)),
+				"one per number of queries, %d", len(row.Queries))
 		}
 	}
 	return nil

@@ -47,24 +47,23 @@ type printedPromise struct {
 
 func (p *gammaParameters) Validate() error {
 	if (len(p.Allowances) == 0) == (len(p.Subsamples) == 0) {
-		return &check.Error{Name: "allowances and subsamples",
-			Value: fmt.Sprintf("%d and %d values", len(p.Allowances), len(p.Subsamples)),
-			Rule:  "exactly one of them given"}
+		return check.Want("allowances and subsamples",
+			fmt.Sprintf("%d and %d values", len(p.Allowances), len(p.Subsamples)),
+			"exactly one of them given")
 	}
 	if err := check.Each("methods", p.Methods, check.Among([]experiment.Method{methodOpt, methodSub,
 		methodDouble, methodConst, methodTight})); err != nil {
 		return err
 	}
 	if !slices.Contains(p.Methods, methodOpt) {
-		return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods),
-			Rule: `with "opt", which the others are compared with`}
+		return check.Want("methods", fmt.Sprintf("%q", p.Methods), `with "opt", which the others are compared with`)
 	}
 	if len(p.Subsamples) == 0 && p.Slack != 0 {
-		return &check.Error{Name: "slack", Value: p.Slack, Rule: "left out without subsamples"}
+		return check.Want("slack", p.Slack, "left out without subsamples")
 	}
 	if len(p.Printed) != 0 && len(p.Printed) != len(p.Subsamples) {
-		return &check.Error{Name: "printed", Value: fmt.Sprintf("%d entries", len(p.Printed)),
-			Rule: fmt.Sprintf("one per subsample, %d", len(p.Subsamples))}
+		return check.Wantf("printed", fmt.Sprintf("%d entries", len(p.Printed)), "one per subsample, %d",
+			len(p.Subsamples))
 	}
 	if err := check.PriorMean(p.PriorMean); err != nil {
 		return err

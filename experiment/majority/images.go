@@ -84,8 +84,7 @@ const (
 
 func (p *imageParameters) Validate() error {
 	if !filepath.IsLocal(p.Data) {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data),
-			Rule: "a folder below the data folder"}
+		return check.Want("data", fmt.Sprintf("%q", p.Data), "a folder below the data folder")
 	}
 	class := func(name string, c int) error { return check.Whole(name, c, 0, 255) }
 	// whole numbers: γ_Sub asks so many
@@ -110,10 +109,9 @@ func (p *imageParameters) Validate() error {
 	case err != nil:
 		return err
 	case p.Private.NoiseMultiplier == 0 || p.Private.Clip == 0:
-		return &check.Error{Name: "private", Value: "no noise or no clip", Rule: "both above 0"}
+		return check.Want("private", "no noise or no clip", "both above 0")
 	case p.Plain.NoiseMultiplier != 0 || p.Plain.Clip != 0:
-		return &check.Error{Name: "plain", Value: "noise or clip",
-			Rule: "without: these teachers are not private"}
+		return check.Want("plain", "noise or clip", "without: these teachers are not private")
 	}
 	var printed []int
 	for _, c := range p.Printed {
@@ -208,8 +206,8 @@ type records struct {
 // pick keeps the images of the two classes, at most limit of each if that is not 0.
 func (p *imageParameters) pick(s data.LabelledImages, limit int) (records, error) {
 	if p.Pool > s.Rows || p.Pool > s.Columns {
-		return records{}, &check.Error{Name: "pool", Value: p.Pool,
-			Rule: fmt.Sprintf("at most the images' side, %d", min(s.Rows, s.Columns))}
+		return records{}, check.Wantf("pool", p.Pool, "at most the images' side, %d",
+			min(s.Rows, s.Columns))
 	}
 	var out records
 	count := [2]int{}

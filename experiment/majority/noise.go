@@ -35,8 +35,8 @@ func (p *noiseParameters) Validate() error {
 	}
 	if !(p.OrderStep > 0) || !(p.MaxOrder > 1 && p.MaxOrder <= 1e9) ||
 		p.MaxOrder/p.OrderStep > maxGrid {
-		return &check.Error{Name: "order_step", Value: p.OrderStep,
-			Rule: fmt.Sprintf("above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)}
+		return check.Wantf("order_step", p.OrderStep,
+			"above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)
 	}
 	for _, t := range p.Targets {
 		if _, err := ensemble.GNMaxNoise(accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}); err !=
@@ -44,8 +44,8 @@ func (p *noiseParameters) Validate() error {
 			return err
 		}
 		if t.leastOrder()+2*p.OrderStep > p.MaxOrder {
-			return &check.Error{Name: "max_order", Value: p.MaxOrder,
-				Rule: fmt.Sprintf("well above %g, the least order for ε = %g", t.leastOrder(), t.Epsilon)}
+			return check.Wantf("max_order", p.MaxOrder, "well above %g, the least order for ε = %g",
+				t.leastOrder(), t.Epsilon)
 		}
 	}
 	return nil

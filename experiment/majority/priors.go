@@ -62,20 +62,19 @@ func (p *priorParameters) Validate() error {
 	}
 	for _, m := range []experiment.Method{methodOpt, methodOptClear} {
 		if !slices.Contains(p.Methods, m) {
-			return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods),
-				Rule: fmt.Sprintf("with %q", m)}
+			return check.Wantf("methods", fmt.Sprintf("%q", p.Methods), "with %q", m)
 		}
 	}
 	titles := make([]string, len(p.Actual))
 	for i, a := range p.Actual {
 		if titles[i] = a.Title; a.Title == "" {
-			return &check.Error{Name: "title of an actual", Value: `""`, Rule: "given"}
+			return check.Want("title of an actual", `""`, "given")
 		}
 		if err := cmp.Or(check.Probability("low", a.Low), check.Probability("high", a.High)); err != nil {
 			return err
 		}
 		if a.Low > a.High {
-			return &check.Error{Name: "low", Value: a.Low, Rule: fmt.Sprintf("at most high = %v", a.High)}
+			return check.Wantf("low", a.Low, "at most high = %v", a.High)
 		}
 	}
 	if err := cmp.Or(check.PriorMean(p.UniformMean), check.PriorMean(p.ClearMean),
@@ -191,7 +190,7 @@ func (p *priorParameters) functions(r *experiment.Run, pr promise) ([]function, 
 	// The votes of teachers with p uniform on [0, 1] are fair coins.
 	fair := poissonbinom.Binomial(p.Teachers, 0.5)
 	priors := map[experiment.Method]solve.Options{methodOptClear: {PriorMean: p.ClearMean},
-		methodAgree: {Counts: fair}}
+		methodAgree: {Counts: fair, Shape: gamma.Any}}
 	baselines := slices.DeleteFunc(slices.Clone(p.Methods), func(m experiment.Method) bool {
 		_, other := priors[m]
 		return other

@@ -33,7 +33,7 @@ var byKey = map[string]string{"gnmax": gnmax, "permute_and_flip": flip, "one_ans
 func (c claim) validate(p *parameters) error {
 	i := slices.IndexFunc(p.Sets, func(s set) bool { return s.Votes == c.Votes })
 	if i < 0 {
-		return &check.Error{Name: "votes of a claim", Value: c.Votes, Rule: "those of a set"}
+		return check.Want("votes of a claim", c.Votes, "those of a set")
 	}
 	err := cmp.Or(check.Among(p.epsilons())("eps of a claim", c.Epsilon),
 		check.Each("queries of a claim", c.Queries, check.Among(p.Sets[i].Queries)))

@@ -240,7 +240,7 @@ func tables(ctx context.Context, o *outcome, s set, b budget, q int, counts [][]
 		law := fmt.Sprintf("normal, σ = %.4g", t.Law.Sigma)
 		switch t.Law.Name {
 		case answers.NormalLaw:
-		case answers.CoinsLaw:
+		case answers.CoinsLaw, answers.OneLaw:
 			law = string(t.Law.Name)
 		default:
 			law = fmt.Sprintf("%s, α = %g", t.Law.Name, t.Law.Order)

@@ -153,8 +153,7 @@ func (p *parameters) Validate() error {
 	for _, l := range p.Lines {
 		for _, at := range p.places() {
 			if n := p.size(); p.Task != gaussians && at.records > n*4/5 {
-				return &check.Error{Name: "records", Value: at.records,
-					Rule: fmt.Sprintf("at most four fifths of %d", n)}
+				return check.Wantf("records", at.records, "at most four fifths of %d", n)
 			}
 			for _, list := range [][]float64{l.Printed, l.Deviations} {
 				if len(list) != len(p.places()) && (l.Method == published || list != nil) {

@@ -112,9 +112,8 @@ func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
 	}
 	n := set.Private.Len()
 	if p.Queries > n-2*p.Teachers { // each teacher needs two records for a part of both kinds
-		return workshop{}, &check.Error{Name: "queries", Value: p.Queries,
-			Rule: fmt.Sprintf("at most %d, so that each teacher has 2 of the %d private records",
-				n-2*p.Teachers, n)}
+		return workshop{}, check.Wantf("queries", p.Queries,
+			"at most %d, so that each teacher has 2 of the %d private records", n-2*p.Teachers, n)
 	}
 	// Files may be sorted: held-out records are spread over them.
 	var train, queries []int

@@ -86,7 +86,7 @@ func (p *trainingParameters) Validate() error {
 	}
 	bounded := func(name string, m shuffled.Scheme) error {
 		if !m.IsPrivate() || m == shuffled.DPSGD {
-			return &check.Error{Name: name, Value: string(m), Rule: "private shuffled gradient methods"}
+			return check.Want(name, string(m), "private shuffled gradient methods")
 		}
 		return check.Among(p.Methods)(name, m)
 	}
@@ -107,12 +107,12 @@ func (p *trainingParameters) Validate() error {
 		check.Each("bounds", p.Bounds, bounded),
 	)
 	if err == nil && p.Widen && len(p.StepSizes) == 0 {
-		err = &check.Error{Name: "widen", Value: true,
-			Rule: "left out without step_sizes: the source's grid has no further ones"}
+		err = check.Want("widen", true,
+			"left out without step_sizes: the source's grid has no further ones")
 	}
 	for _, c := range p.Claims {
 		if err == nil && !(c.Factor >= 1 && c.Factor <= 1000) {
-			err = &check.Error{Name: "factor", Value: c.Factor, Rule: "between 1 and 1000"}
+			err = check.Want("factor", c.Factor, "between 1 and 1000")
 		}
 		err = cmp.Or(err, check.Among(p.Epsilons)("epsilon of a claim", c.Epsilon),
 			experiment.CheckOrdering(c.Better, c.Worse, p.Methods))

@@ -57,7 +57,7 @@ func (p *bitsParameters) Validate() error {
 		check.Each("rho", p.Rho, check.Probability),
 		check.Each("bits_per_coordinate", p.BitsPerCoordinate, func(name string, b float64) error {
 			if b*float64(p.Dimension) < 64 {
-				return &check.Error{Name: name, Value: b, Rule: "so large that a client may send 64 bits"}
+				return check.Want(name, b, "so large that a client may send 64 bits")
 			}
 			return check.UpTo(name, b, 16)
 		}),
@@ -65,11 +65,10 @@ func (p *bitsParameters) Validate() error {
 		check.Whole("images", p.Images, 0, 10_000),
 	)
 	if err == nil && p.Images != 0 && p.Dimension != 1024 {
-		err = &check.Error{Name: "dimension", Value: p.Dimension, Rule: "1024 with images"}
+		err = check.Want("dimension", p.Dimension, "1024 with images")
 	}
 	if side := math.Sqrt(float64(p.Dimension)); err == nil && side != math.Trunc(side) {
-		err = &check.Error{Name: "dimension", Value: p.Dimension,
-			Rule: "a square: rank 1 takes vectors for square matrices"}
+		err = check.Want("dimension", p.Dimension, "a square: rank 1 takes vectors for square matrices")
 	}
 	for _, w := range p.Wins {
 		err = cmp.Or(err, check.Among(contenders)("method of wins", w.Method))

@@ -76,8 +76,7 @@ func (p *simulationParameters) Validate() error {
 			}
 		}
 		if !fits {
-			return &check.Error{Name: "derived", Value: "another shape",
-				Rule: "a number for each of sent, rho and estimators"}
+			return check.Want("derived", "another shape", "a number for each of sent, rho and estimators")
 		}
 	}
 	return nil

@@ -29,11 +29,19 @@
 // so the search looks there first, to first order in Δ, which costs O(K²). It looks at
 // the rest where that finds nothing, and ends with the complete and exact search.
 //
+// For more than 256 teachers the first search looks only at the numbers of teachers at (b,a) that rows
+// have, at points between a private function and the relaxation's optimum (between.go), and the next
+// one at exact values of the splits that are likely the worst: KΔ need not be small.
+//
+// For more than 256 teachers half of them come first: their optimum, asked of teachers that are drawn,
+// is private for all, and nearly optimal (half.go). The searches begin there.
+//
 // The loop ends where no constraint is broken by more than the certificate's shrinking repairs
-// cheaply, or where a baseline is within 1e-10 of the bound: beside a constant, thousands of
-// multisets are the worst but for rounding errors. Where HiGHS fails, plain Go's solver
-// begins anew; where that fails, the loop ends with the best certified function, the last
-// relaxation's proof, and the gap that this proof shows.
+// cheaply, or where a certified function is within 1e-10 of the bound (1e-8 for more than 512
+// teachers): beside a constant, thousands of multisets are the worst but for rounding errors. Where
+// HiGHS fails, plain Go's solver begins anew; where that fails, or where Options.Work is taken
+// (work.go), the loop ends with the best certified function, the last relaxation's proof, and the gap
+// that this proof shows.
 //
 // Where γ comes from proves nothing. It is rounded down to multiples of 2⁻⁵³, and one more
 // complete search, of that very function, is its certificate (gamma.CertifyLargest).
@@ -43,7 +51,8 @@
 // A weight below the solver's tolerance leaves γ(l) anywhere, although real queries may have
 // just that count. A second program raises γ there, by the same weights made large enough to
 // be seen, where the objective cannot tell the difference (rare.go). The first program's
-// multipliers stay the proof; error and gap are those of the stated objective.
+// multipliers stay the proof; error and gap are those of the stated objective. For more than 512
+// teachers there is none.
 //
 // Exhaustive hands every row to the solver, as the source does, for checking.
 package solve

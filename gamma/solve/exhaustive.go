@@ -29,7 +29,7 @@ func (pr *program) exhaustive(ctx context.Context) ([]float64, gamma.Proof, erro
 			return err
 		}
 		for _, m := range multisets {
-			pr.rows = append(pr.rows, row{Multiset: m})
+			pr.rows = append(pr.rows, row{place: place{Multiset: m}})
 		}
 		rows, multisets = rows[:0], multisets[:0]
 		return ctx.Err()

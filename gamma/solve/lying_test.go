@@ -73,6 +73,8 @@ func TestLyingSolver(t *testing.T) {
 		"X short":         func(s *lp.Solution) { s.X = s.X[:len(s.X)-1] },
 		"X long":          func(s *lp.Solution) { s.X = append(s.X, 1) },
 		"X nil":           func(s *lp.Solution) { s.X = nil },
+		"Work negative":   func(s *lp.Solution) { s.Work = math.MinInt64 },
+		"Work huge":       func(s *lp.Solution) { s.Work = math.MaxInt64 },
 		"Dual × 2":        duals(func(_ int, y float64) float64 { return 2 * y }),
 		"Dual + 1":        duals(func(_ int, y float64) float64 { return y + 1 }),
 		"Dual negative":   duals(func(_ int, y float64) float64 { return -y - 1 }),
@@ -255,7 +257,7 @@ func TestNumericalTrouble(t *testing.T) {
 			"once":        {func(solve, _ int) bool { return solve == 4 }, 0},
 			"many rows":   {func(_, rows int) bool { return rows > most*3/4 }, 0},
 			"first":       {func(solve, _ int) bool { return solve == 1 }, 0},
-			"always":      {func(int, int) bool { return true }, 1 + maxRetreats},
+			"always":      {func(int, int) bool { return true }, 5}, // until one row is left
 		} {
 			where := fmt.Sprintf("%s, shape %s", name, o.Shape)
 			solves := 0
@@ -306,7 +308,8 @@ func TestTroubleWithoutEnd(t *testing.T) {
 				t.Fatalf("%v after %d rounds: %v", status, good, err)
 			}
 			table := r.Table
-			if solves != good+1+maxRetreats || table.BetterBaseline() != nil ||
+			// After one retreat no row is slack, and the solver is not asked about the same program again.
+			if solves != good+2 || table.BetterBaseline() != nil ||
 				table.LowerBound > honest.ExpectedError || table.ExpectedError < honest.LowerBound ||
 				table.Gap < table.ExpectedError-honest.ExpectedError ||
 				!strings.Contains(table.Solver, "stopped early by numerical trouble") {

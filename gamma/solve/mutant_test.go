@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/poissonbinom"
 )
@@ -279,6 +279,32 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "values below 0 are clipped", File: "program.go",
 			Old: "free[l] = max(pr.o.Shape.Least(), v)", New: "free[l] = max(0, v)",
 			Killer: "TestAnyShape"},
+		{Name: "an end by work that is not said", File: "solve.go",
+			Old: "return pr.best(ctx, fmt.Sprintf(\"stopped early after %.2g multiplications\", float64(pr.work)))",
+			New: "return pr.certified(ctx, pr.last, pr.lastProof)", Killer: "TestEndByWork$"},
+		{Name: "an end by work that proves nothing", File: "solve.go",
+			Old:    "table, err := pr.certified(ctx, free, pr.lastProof)\n\tif err != nil || pr.inner == nil",
+			New:    "table, err := pr.certified(ctx, free, gamma.Proof{})\n\tif err != nil || pr.inner == nil",
+			Killer: "TestEndByWork$"},
+		{Name: "the worse of two tables at an end by work", File: "solve.go",
+			Old: "other.ExpectedError < table.ExpectedError", New: "other.ExpectedError > table.ExpectedError",
+			Killer: "TestEndByWorkTakesTheBest"},
+		{Name: "an end by work is kept for the optimum", File: "cached.go",
+			Old: "return ctx.Err() == nil && Proved(t) }",
+			New: "return ctx.Err() == nil }", Killer: "TestCacheOfAnEndByWork"},
+		{Name: "more work stands for less", File: "cached.go", Old: "if o.Work != DefaultWork {",
+			New: "if o.Work < 0 {", Killer: "TestCacheOfAnEndByWork"},
+		{Name: "a second program has work of its own", File: "rare.go", Old: "next.work = pr.work",
+			New: "next.work = 0", Killer: "TestWorkOfAllPrograms"},
+		{Name: "the work of a solver that failed is not counted", File: "program.go",
+			Old: "pr.spend(sol.Work)", New: "if err == nil {\n\t\tpr.spend(sol.Work)\n\t}",
+			Killer: "TestWorkOfAllPrograms"},
+		{Name: "teachers are drawn with the wrong law", File: "half.go",
+			Old: "poissonbinom.Hypergeometric(k, l, f.K())", New: "poissonbinom.Hypergeometric(k, l+1, f.K())",
+			Killer: "TestDrawnKeepsThePromise"},
+		{Name: "the bound of half of the teachers is told as one of all", File: "half.go",
+			Old: "half.Error, half.Share = 0, half.Share/halfOfWork", New: "half.Share = half.Share / halfOfWork",
+			Killer: "TestHalfFirst"},
 		{Name: "a cached table of another objective", File: "cached.go",
 			Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "claim.Problem != p",
 			Killer: "TestCachedBelievesNothing"},

@@ -22,24 +22,30 @@ type program struct {
 	n        int     // values of γ
 	order    int     // rows that do not come from multisets, the first ones
 	rows     []row   // the others
-	known    map[constraints.Multiset]bool
+	known    map[place]bool
 	round    int
-	stalled  int // rounds in a row that did not move the bound
-	lows     int // up to how many teachers at (b,a) the fast search looks
-	apart    int // how far apart in the numbers at (a,b) and at (b,a) new rows are, see addSpread
-	retreats int // after numerical trouble
-	rounds   int // most of them
-	searches int // most complete ones
+	work     int64 // multiplications so far
+	stalled  int   // rounds in a row that did not move the bound
+	lows     int   // up to how many teachers at (b,a) the fast search looks
+	apart    int   // how far apart in the numbers at (a,b) and at (b,a) new rows are, see addSpread
+	retreats int   // after numerical trouble
+	rounds   int   // most of them
+	searches int   // most complete ones
 
+	outset    []float64 // γ of a private function towards which inner goes back; nil for few teachers
+	inner     []float64 // γ where no search has found a violation yet, at first a baseline's
 	last      []float64 // γ of the last relaxation that was solved, for best
 	lastProof gamma.Proof
 	lastError float64 // of that relaxation
+	far       estimate
 
-	weights   []float64        // nil in the worst case
-	least     []float64        // for a second criterion: γ may not be smaller; nil otherwise
-	baselines []gamma.Named    // of the system: points that are private
-	arrived   *gamma.Certified // the one at which the loop ended, if any
-	tolerance float64          // by how much a constraint must be broken to be worth a row
+	weights   []float64          // nil in the worst case
+	least     []float64          // for a second criterion: γ may not be smaller; nil otherwise
+	baselines []gamma.Named      // of the system: points that are private
+	private   []*gamma.Certified // theirs, and what half of the teachers found
+	near      float64            // see there
+	arrived   *gamma.Certified   // the one at which the loop ended, if any
+	tolerance float64            // by how much a constraint must be broken to be worth a row
 }
 
 // Where the fast search looks at first, and how far apart its rows are. Measured for
@@ -49,9 +55,26 @@ const (
 	firstApart = 4
 )
 
+// place is a constraint: that of label 1 at a multiset, or of label 0.
+type place struct {
+	constraints.Multiset
+	zero bool
+}
+
+func placeOf(v constraints.Violation) place { return place{v.Multiset, v.Zero} }
+
+// low is how many teachers sit at the corner that a search calls (b,a): of label 0 it looks at the mirror
+// image.
+func (p place) low() int {
+	if p.zero {
+		return p.Multiset[constraints.High]
+	}
+	return p.Multiset[constraints.Low]
+}
+
 // row is a constraint that the program has.
 type row struct {
-	constraints.Multiset
+	place
 	coef  []float64 // over γ
 	tight int       // the last round in which it was
 }
@@ -70,10 +93,15 @@ func newProgram(s *constraints.System, o Options, baselines []gamma.Named) (*pro
 // newWeighted is newProgram for other weights than o's. The worst case has none.
 func newWeighted(s *constraints.System, o Options, baselines []gamma.Named,
 	weights, least []float64) (*program, error) {
-	n := s.Variables()
-	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows,
+	n := o.Shape.Free(s.Problem().K)
+	pr := &program{system: s, o: o, n: n, known: map[place]bool{}, lows: firstLows,
 		apart: firstApart, rounds: maxRounds, searches: maxRounds, weights: weights, least: least,
-		baselines: baselines, tolerance: max(leastViolation, nearViolation*s.RHS())}
+		baselines: baselines}
+	pr.near = pr.closeness()
+	pr.tolerance = max(leastViolation, pr.near/4*s.RHS())
+	for _, b := range baselines {
+		pr.private = append(pr.private, b.Certified)
+	}
 	columns := n
 	if o.WorstCase {
 		columns++
@@ -105,6 +133,12 @@ func newWeighted(s *constraints.System, o Options, baselines []gamma.Named,
 	if err := pr.solver.AddRows(rows); err != nil {
 		pr.close()
 		return nil, err
+	}
+	if pr.inner = pr.start(); pr.inner != nil {
+		pr.outset = make([]float64, n)
+		if least != nil {
+			pr.outset = pr.inner
+		}
 	}
 	return pr, nil
 }
@@ -181,6 +215,7 @@ func (pr *program) close() { _ = pr.solver.Close() } // nothing is read from it 
 func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 	pr.round++
 	sol, err := pr.solver.Solve(ctx)
+	pr.spend(sol.Work)
 	if err != nil {
 		return nil, sol, err
 	}
@@ -205,7 +240,7 @@ func (pr *program) proof(sol lp.Solution) gamma.Proof {
 	var out gamma.Proof
 	for i, r := range pr.rows {
 		if y := sol.Dual[pr.order+i] * pr.scale; y > 0 {
-			out.Multipliers = append(out.Multipliers, gamma.Multiplier{Multiset: r.Multiset, Value: y})
+			out.Multipliers = append(out.Multipliers, gamma.Multiplier{Multiset: r.Multiset, Zero: r.zero, Value: y})
 		}
 	}
 	if pr.o.WorstCase {
@@ -224,19 +259,12 @@ func (pr *program) proof(sol lp.Solution) gamma.Proof {
 	return out
 }
 
-func (pr *program) report(violation float64) {
-	if pr.o.Progress != nil {
-		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation,
-			Error: pr.lastError})
-	}
-}
-
 // add appends rows of multisets.
 func (pr *program) add(fresh []row) error {
 	rows := make([]lp.Row, len(fresh))
 	for i, r := range fresh {
 		rows[i] = pr.row(r.coef)
-		pr.known[r.Multiset] = true
+		pr.known[r.place] = true
 	}
 	pr.rows = append(pr.rows, fresh...)
 	return pr.solver.AddRows(rows)

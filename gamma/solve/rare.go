@@ -23,10 +23,12 @@ const leastRare = 1e-4
 const lowered = 1e-12
 
 // The second program may have so many rounds and complete searches: most have some dozen and two, and
-// one that has more is not worth it.
+// one that has more is not worth it, least of all for many teachers.
 const (
-	rareRounds   = 40
-	rareSearches = 4
+	rareRounds       = 40
+	rareSearches     = 4
+	rareRoundsMany   = 16
+	rareSearchesMany = 2
 )
 
 // mostBesideABaseline is the most teachers for whom a second program is solved where the first one
@@ -80,6 +82,9 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 	if pr.o.WorstCase {
 		return nil // it has no weights
 	}
+	if !pr.fitsCache() {
+		return nil // its programs took minutes for 1,001 teachers, and the loop did not end
+	}
 	p := pr.system.Problem()
 	if pr.arrived != nil && p.TeacherDelta > 0 && p.K > mostBesideABaseline {
 		return nil
@@ -111,7 +116,16 @@ func (pr *program) refined(ctx context.Context, free []float64) []float64 {
 		return nil
 	}
 	defer next.close()
+	if next.outset == nil && pr.many() { // no baseline is as good
+		next.outset, next.inner = free, free
+	}
+	next.far.share = pr.far.share
 	next.round, next.rounds, next.searches = pr.round, rareRounds, rareSearches
+	next.work = pr.work // what is left of it
+	next.private = pr.private
+	if pr.many() {
+		next.rounds, next.searches = rareRoundsMany, rareSearchesMany
+	}
 	if err := next.add(pr.tight(free)); err != nil {
 		return nil
 	}
@@ -133,7 +147,7 @@ func (pr *program) certifiedFiner(ctx context.Context, free, finer []float64,
 	if err != nil {
 		return nil, err
 	}
-	within := near * second.ErrorOfCoin()
+	within := pr.near * second.ErrorOfCoin()
 	if second.Gap <= within {
 		return second, nil
 	}
@@ -151,7 +165,7 @@ func (pr *program) certifiedFiner(ctx context.Context, free, finer []float64,
 func (pr *program) tight(free []float64) (out []row) {
 	for _, r := range pr.rows {
 		if r.coef == nil { // all rows at once: see exhaustive
-			r.coef = pr.system.Row(r.Multiset, nil)
+			r.coef = pr.o.Shape.Row(pr.system, r.Multiset, r.zero, nil)
 		}
 		if pr.slack(r, free) <= tightBelow {
 			out = append(out, r)

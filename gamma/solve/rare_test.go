@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -200,6 +201,36 @@ func TestTimeIsUpInTheSecondProgram(t *testing.T) {
 			t.Errorf("%v", err)
 		case best && (err != nil || table.Gap > 1e-10):
 			t.Errorf("%v, gap %v", err, table)
+		}
+	}
+}
+
+// The second program begins with the rows that bind, however the first one was solved, and lowers γ
+// nowhere where the objective sees it.
+func TestSecondProgramKeepsWhatIsSeen(t *testing.T) {
+	p := problem(t, 257, 3, 0.1, 1e-5)
+	pr := must.Get(newProgram(must.Get(constraints.NewSystem(p))(t), Options{}.withDefaults(), nil))(t)
+	defer pr.close()
+	free, _, err := pr.cuttingPlanes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tight := pr.tight(free)
+	for _, r := range tight {
+		if slack := pr.slack(r, free); math.Abs(slack) > 2*tightBelow {
+			t.Errorf("%v has slack %g", r.Multiset, slack)
+		}
+	}
+	if len(tight) < 10 || len(tight) > len(pr.rows) {
+		t.Errorf("%d rows of %d bind", len(tight), len(pr.rows))
+	}
+	finer := pr.refined(t.Context(), free)
+	if finer == nil {
+		t.Fatal("no second program: this tests nothing")
+	}
+	for l, w := range rareWeights(pr.weights) {
+		if w == 0 && finer[l] < free[l]-1e-9 {
+			t.Errorf("γ(%d) falls from %v to %v", l, free[l], finer[l])
 		}
 	}
 }

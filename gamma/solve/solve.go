@@ -24,15 +24,6 @@ const (
 // Methods returns all methods.
 func Methods() []Method { return []Method{CuttingPlanes, Exhaustive} }
 
-// ParseMethod returns the method of that name.
-func ParseMethod(name string) (Method, error) {
-	if m := Method(name); slices.Contains(Methods(), m) {
-		return m, nil
-	}
-	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
-		Rule: `"cutting-planes" or "exhaustive"`}
-}
-
 // Options holds the objective and the settings of a solve. The zero value asks for the source's
 // linear program: shape free, prior mean 0.75, cutting planes.
 type Options struct {
@@ -43,8 +34,10 @@ type Options struct {
 	Counts    []float64
 	WorstCase bool
 	// Shape is the set of noise functions. Defaults to gamma.Any for Counts, where a probability
-	// below ½ of naming the majority may serve, and to gamma.Free, the source's, otherwise.
+	// below ½ of naming the majority may serve, to gamma.ByName for counts that favour one label and for
+	// Costs, and to gamma.Free, the source's, otherwise.
 	Shape gamma.Shape
+	Costs [2]float64 // see gamma.Objective
 	// Method defaults to CuttingPlanes.
 	Method Method
 	// NewSolver makes the LP solver. Defaults to lp.New, the best in the build.
@@ -53,11 +46,16 @@ type Options struct {
 	SolverName string
 	// Version of the program, recorded in the table. May be empty.
 	Version string
+	// Work bounds CuttingPlanes: multiplications that are counted, not timed, so that a solve ends at the
+	// same place everywhere. Where that is before the gap is closed, the table is the best certified one
+	// by then, with the gap that is proved: Table.Solver says so. Defaults to DefaultWork.
+	Work int64
 	// BestOnCancel asks for the best certified table found so far when ctx ends
 	// before the solve: the last relaxation's γ shrunk until it is private, or a
 	// baseline if that is better, with the gap that is proved by then. It takes a few
 	// certificates' time more. Without it, ctx.Err() is returned.
 	BestOnCancel bool
+	near         float64 // see closeness; 0 for the size's
 	// Progress, if not nil, is called after every round, from the goroutine of
 	// the caller.
 	Progress func(Progress)
@@ -76,7 +74,10 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Shape == "" {
 		o.Shape = gamma.Free
-		if o.Counts != nil {
+		switch {
+		case o.Costs != [2]float64{} || o.objective().Lopsided():
+			o.Shape = gamma.ByName
+		case o.Counts != nil:
 			o.Shape = gamma.Any
 		}
 	}
@@ -89,20 +90,15 @@ func (o Options) withDefaults() Options {
 	if o.SolverName == "" {
 		o.SolverName = lp.Backend()
 	}
+	if o.Work == 0 {
+		o.Work = DefaultWork
+	}
 	return o
 }
 
 func (o Options) objective() gamma.Objective {
 	return gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase,
-		Shape: o.Shape}
-}
-
-// Progress describes a running solve.
-type Progress struct {
-	Round     int     // linear programs solved
-	Rows      int     // rows in the last one
-	Violation float64 // by how much the worst constraint was broken, scaled; 0 at the end
-	Error     float64 // error of the relaxation: a lower bound
+		Shape: o.Shape, Costs: o.Costs}
 }
 
 // TooManyRowsError is the error where exhaustive enumeration would not fit in memory.
@@ -126,7 +122,7 @@ func (e *TooManyRowsError) Error() string {
 // lp error (lp.ErrTooLarge, *lp.StatusError), a *gamma.ViolationError if the result could
 // not be certified (nothing is returned then), or ctx.Err().
 //
-// Cost: some dozen rounds of one or two small linear programs and one sweep of O(K³).
+// Cost: some dozen rounds of one or two small linear programs and one sweep of O(K³), within Options.Work.
 func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
 	o = o.withDefaults()
 	if err := p.Validate(); err != nil {
@@ -135,12 +131,24 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if err := o.objective().Validate(p.K); err != nil {
 		return nil, err
 	}
-	if _, err := ParseMethod(string(o.Method)); err != nil {
+	if err := check.Known("method", o.Method, Methods()); err != nil {
 		return nil, err
 	}
+	if o.Method == Exhaustive && o.Shape == gamma.ByName {
+		return nil, check.Want("method", fmt.Sprintf("%q", o.Method), fmt.Sprintf("%q for shape %q", CuttingPlanes, o.Shape))
+	}
+	if o.Work < 0 {
+		return nil, check.Want("work", o.Work, "≥ 0")
+	}
+	table, _, err := optimum(ctx, p, o)
+	return table, err
+}
+
+// optimum is Optimal for what has been checked, and says what work it took.
+func optimum(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, int64, error) {
 	system, err := constraints.NewSystem(p)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	within := ctx
 	if o.BestOnCancel {
@@ -148,64 +156,102 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	}
 	baselines, err := gamma.SystemBaselines(within, system)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if p.PostProcessing() { // every γ is private: γ ≡ 1, whose error is 0
 		o.SolverName = "none needed"
 		pr := &program{system: system, o: o, baselines: baselines}
-		return pr.certified(ctx, allOnes(system.Variables()), gamma.Proof{})
+		table, err := pr.certified(ctx, pr.majority(), gamma.Proof{})
+		return table, 0, err
 	}
 	pr, err := newProgram(system, o, baselines)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer pr.close()
-
-	run := pr.cuttingPlanes
-	if o.Method == Exhaustive {
-		run = pr.exhaustive
+	table, err := pr.run(ctx)
+	if isTrouble(err) && o.SolverName != lp.SimplexName { // one solver's trouble is not the other's
+		o.NewSolver, o.SolverName = lp.NewSimplex, lp.SimplexName
+		o.Work = max(1, o.Work-pr.work)
+		table, work, err := optimum(ctx, p, o)
+		return table, pr.work + work, err
 	}
-	free, proof, err := run(ctx)
+	return table, pr.work, err
+}
+
+// run solves the program and certifies what it finds.
+func (pr *program) run(ctx context.Context) (*gamma.Table, error) {
+	loop := pr.exhaustive
+	if pr.o.Method == CuttingPlanes {
+		pr.startFromHalf(ctx)
+		loop = pr.cuttingPlanes
+	}
+	early := func() bool { return ctx.Err() != nil && pr.o.BestOnCancel }
+	free, proof, err := loop(ctx)
 	switch {
 	case err == nil:
-	case isTrouble(err) && o.SolverName != lp.SimplexName: // one solver's trouble is not the other's
-		o.NewSolver, o.SolverName = lp.NewSimplex, lp.SimplexName
-		return Optimal(ctx, p, o)
-	case ctx.Err() != nil && o.BestOnCancel:
+	case isTrouble(err) && pr.o.SolverName != lp.SimplexName:
+		return nil, err
+	case early():
 		return pr.best(context.WithoutCancel(ctx), "stopped early")
 	case pr.last != nil && isTrouble(err):
 		return pr.best(ctx, "stopped early by numerical trouble")
+	case errors.Is(err, errWork):
+		return pr.best(ctx, fmt.Sprintf("stopped early after %.2g multiplications", float64(pr.work)))
 	case errors.Is(err, errRounds):
 		return pr.best(ctx, fmt.Sprintf("stopped early after %d rounds", maxRounds))
 	default:
 		return nil, err
 	}
 	finer := pr.refined(ctx, free)
-	if ctx.Err() != nil && o.BestOnCancel {
+	if early() {
 		return pr.best(context.WithoutCancel(ctx), "stopped early")
 	}
 	table, err := pr.certifiedFiner(ctx, free, finer, proof)
-	if err != nil && ctx.Err() != nil && o.BestOnCancel {
+	if err != nil && early() {
 		return pr.best(context.WithoutCancel(ctx), "stopped early")
 	}
 	return table, err
 }
 
-// best returns the best certified table that can be had without another round.
+// best returns the best certified table that can be had without another round: of the last
+// relaxation, of the point between it and a private function, or of what is certified already. The
+// proof is the last relaxation's.
 func (pr *program) best(ctx context.Context, why string) (*gamma.Table, error) {
 	pr.o.SolverName += ", " + why
 	free := pr.last
 	if free == nil { // no relaxation yet: that without rows
-		free = allOnes(pr.n)
+		free = pr.majority()
 	}
-	return pr.certified(ctx, free, pr.lastProof)
+	table, err := pr.certified(ctx, free, pr.lastProof)
+	if err != nil || pr.inner == nil {
+		return table, err
+	}
+	points := [][]float64{pr.inner}
+	for _, c := range pr.private[len(pr.baselines):] {
+		if pr.allows(c.Func()) {
+			points = append(points, c.Func().Values()[:pr.n])
+		}
+	}
+	for _, free := range points {
+		other, err := pr.certified(ctx, free, pr.lastProof)
+		if err != nil {
+			return nil, err
+		}
+		if other.ExpectedError < table.ExpectedError {
+			table = other
+		}
+	}
+	return table, nil
 }
 
-// allOnes is γ ≡ 1, the optimum where no constraint binds.
-func allOnes(n int) []float64 {
-	free := make([]float64, n)
-	for l := range free {
-		free[l] = 1
+// majority is γ ≡ 1, the optimum where no constraint binds. A tie, which shape ByName alone has a value for, is
+// neither label's: it stays a coin.
+func (pr *program) majority() []float64 {
+	k := pr.system.Problem().K
+	free := slices.Repeat([]float64{1}, pr.o.Shape.Free(k))
+	if k%2 == 0 && len(free) > k {
+		free[k/2] = 0
 	}
 	return free
 }
@@ -216,14 +262,18 @@ func allOnes(n int) []float64 {
 func (pr *program) certified(ctx context.Context, free []float64,
 	proof gamma.Proof) (*gamma.Table, error) {
 	f, err := gamma.FromFree(pr.system.Problem().K, free)
+	if pr.o.Shape == gamma.ByName {
+		f, err = gamma.NewByName(free)
+	}
 	if err != nil {
 		return nil, err
 	}
-	c := pr.arrived
-	if c == nil || !c.Func().Equal(f) {
-		if c, err = gamma.CertifyLargest(ctx, pr.system, f); err != nil {
-			return nil, err
-		}
+	at := slices.IndexFunc(pr.private, func(c *gamma.Certified) bool { return c.Func().Equal(f) })
+	c := (*gamma.Certified)(nil)
+	if at >= 0 {
+		c = pr.private[at]
+	} else if c, err = gamma.CertifyLargest(ctx, pr.system, f); err != nil {
+		return nil, err
 	}
 	t, err := gamma.BestTable(c, pr.o.objective(), proof, pr.baselines)
 	if err != nil {

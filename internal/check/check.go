@@ -3,6 +3,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -18,11 +19,22 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s = %v, but it must be %s", e.Name, e.Value, e.Rule)
 }
 
+// Want returns the error for a parameter that breaks its rule.
+func Want(name string, value any, rule string) *Error { return &Error{name, value, rule} }
+
+// Wantf is Want with a rule that fmt.Sprintf makes.
+func Wantf(name string, value any, format string, args ...any) *Error {
+	return Want(name, value, fmt.Sprintf(format, args...))
+}
+
 // MaxTeachers is the largest number of teachers that the program takes on.
 const MaxTeachers = 2001
 
 // MaxClasses is the largest number of classes that a query may have.
 const MaxClasses = 1000
+
+// MaxAnswers is the largest number of answers Q that are priced together.
+const MaxAnswers = 100_000
 
 // MaxTotalEpsilon bounds mε: e^700 still fits a float64.
 const MaxTotalEpsilon = 700
@@ -30,7 +42,7 @@ const MaxTotalEpsilon = 700
 // Teachers checks a number of teachers K.
 func Teachers(k int) error {
 	if k < 1 || k > MaxTeachers {
-		return &Error{"number of teachers K", k, fmt.Sprintf("between 1 and %d", MaxTeachers)}
+		return Wantf("number of teachers K", k, "between 1 and %d", MaxTeachers)
 	}
 	return nil
 }
@@ -38,7 +50,7 @@ func Teachers(k int) error {
 // Classes checks a number of classes C.
 func Classes(n int) error {
 	if n < 2 || n > MaxClasses {
-		return &Error{"number of classes", n, fmt.Sprintf("between 2 and %d", MaxClasses)}
+		return Wantf("number of classes", n, "between 2 and %d", MaxClasses)
 	}
 	return nil
 }
@@ -46,7 +58,7 @@ func Classes(n int) error {
 // Affected checks t, the most teachers that one record reaches.
 func Affected(t, k int) error {
 	if t < 1 || t > k {
-		return &Error{"affected", t, fmt.Sprintf("between 1 and K = %d", k)}
+		return Wantf("affected", t, "between 1 and K = %d", k)
 	}
 	return nil
 }
@@ -54,7 +66,7 @@ func Affected(t, k int) error {
 // Epsilon checks an ε: finite and not negative.
 func Epsilon(name string, eps float64) error {
 	if !(eps >= 0) || math.IsInf(eps, 1) {
-		return &Error{name, eps, "a finite number ≥ 0"}
+		return Want(name, eps, "a finite number ≥ 0")
 	}
 	return nil
 }
@@ -62,7 +74,7 @@ func Epsilon(name string, eps float64) error {
 // ProfileEpsilon checks an ε at which a hockey-stick profile is asked for or stated.
 func ProfileEpsilon(eps float64) error {
 	if !(eps >= 0 && eps <= MaxTotalEpsilon) {
-		return &Error{"epsilon of a profile", eps, fmt.Sprintf("in [0, %d]", MaxTotalEpsilon)}
+		return Wantf("epsilon of a profile", eps, "in [0, %d]", MaxTotalEpsilon)
 	}
 	return nil
 }
@@ -70,7 +82,7 @@ func ProfileEpsilon(eps float64) error {
 // LabelEpsilon checks what a release may cost when that is given by itself.
 func LabelEpsilon(eps float64) error {
 	if !(eps > 0 && eps <= MaxTotalEpsilon) {
-		return &Error{"label epsilon", eps, fmt.Sprintf("in (0, %d]", MaxTotalEpsilon)}
+		return Wantf("label epsilon", eps, "in (0, %d]", MaxTotalEpsilon)
 	}
 	return nil
 }
@@ -78,8 +90,7 @@ func LabelEpsilon(eps float64) error {
 // TeacherEpsilon checks a teacher's ε: finite and so small that e^ε is a number.
 func TeacherEpsilon(eps float64) error {
 	if !(eps >= 0 && eps <= MaxTotalEpsilon) {
-		return &Error{"epsilon", eps, fmt.Sprintf("in [0, %d], or infinite with a label epsilon",
-			MaxTotalEpsilon)}
+		return Wantf("epsilon", eps, "in [0, %d], or infinite with a label epsilon", MaxTotalEpsilon)
 	}
 	return nil
 }
@@ -87,7 +98,7 @@ func TeacherEpsilon(eps float64) error {
 // Delta checks a δ: in [0,1).
 func Delta(name string, delta float64) error {
 	if !(delta >= 0 && delta < 1) {
-		return &Error{name, delta, "in [0,1)"}
+		return Want(name, delta, "in [0,1)")
 	}
 	return nil
 }
@@ -95,7 +106,7 @@ func Delta(name string, delta float64) error {
 // Allowance checks the privacy allowance m.
 func Allowance(m float64) error {
 	if !(m > 0) || math.IsInf(m, 1) {
-		return &Error{"privacy allowance m", m, "a finite number > 0"}
+		return Want("privacy allowance m", m, "a finite number > 0")
 	}
 	return nil
 }
@@ -104,7 +115,7 @@ func Allowance(m float64) error {
 // likely answer.
 func PriorMean(mu float64) error {
 	if !(mu > 0.5 && mu < 1) {
-		return &Error{"prior mean", mu, "in (0.5, 1)"}
+		return Want("prior mean", mu, "in (0.5, 1)")
 	}
 	return nil
 }
@@ -112,15 +123,21 @@ func PriorMean(mu float64) error {
 // Probability checks a probability.
 func Probability(name string, p float64) error {
 	if !(p >= 0 && p <= 1) {
-		return &Error{name, p, "in [0,1]"}
+		return Want(name, p, "in [0,1]")
 	}
 	return nil
+}
+
+// Together checks a promise of Q answers together: K, C, t, Q, ε and δ, in this order.
+func Together(k, classes, affected, answers int, epsilon, delta float64) error {
+	return cmp.Or(Teachers(k), Classes(classes), Affected(affected, k), Whole("answers", answers, 1, MaxAnswers),
+		UpTo("budget epsilon", epsilon, MaxTotalEpsilon), Within("budget delta", delta))
 }
 
 // Positive checks a finite number above 0.
 func Positive(name string, x float64) error {
 	if !(x > 0) || math.IsInf(x, 1) {
-		return &Error{name, x, "a finite number > 0"}
+		return Want(name, x, "a finite number > 0")
 	}
 	return nil
 }
@@ -128,7 +145,7 @@ func Positive(name string, x float64) error {
 // Within checks a number strictly between 0 and 1, such as a slack that must be spent.
 func Within(name string, x float64) error {
 	if !(x > 0 && x < 1) {
-		return &Error{name, x, "in (0,1)"}
+		return Want(name, x, "in (0,1)")
 	}
 	return nil
 }
@@ -144,7 +161,50 @@ func Target(epsilon, delta float64) error {
 // Order checks α, the order of a Rényi divergence.
 func Order(alpha float64) error {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {
-		return &Error{"order", alpha, "a finite number > 1"}
+		return Want("order", alpha, "a finite number > 1")
+	}
+	return nil
+}
+
+// GivenTolerance bounds by how much numbers that a person gives may miss a rule about several of
+// them, such as a sum of 1, because they were rounded. What is farther off is refused: it is more
+// likely a mistake than rounding.
+const GivenTolerance = 1e-9
+
+// Given returns the probability nearest to one that a person gives, where it is outside [0,1] by
+// GivenTolerance at most.
+func Given(name string, p float64) (float64, error) {
+	if !(p >= -GivenTolerance && p <= 1+GivenTolerance) {
+		return 0, Wantf(name, p, "in [0,1], to within %g", GivenTolerance)
+	}
+	return max(0, min(1, p)), nil
+}
+
+// Votes checks the votes of one query: a count of at least 0 for each class, which add up to k
+// with those that are missing. Where a vote may be none, the counts add up to at most k, and
+// missing is 0, since a vote that is none takes no place.
+func Votes(counts []int, missing, k, classes int, none bool) error {
+	if len(counts) != classes {
+		return Wantf("number of vote counts", len(counts), "the number of classes, %d", classes)
+	}
+	if none && missing != 0 {
+		return Want("missing votes", missing, "0 where a vote may be none")
+	}
+	if missing < 0 || missing > k {
+		return Wantf("missing votes", missing, "between 0 and K = %d", k)
+	}
+	sum := missing
+	for c, n := range counts {
+		if n < 0 || n > k { // so few that the sum does not overflow
+			return Wantf(fmt.Sprintf("votes for class %d", c), n, "between 0 and K = %d", k)
+		}
+		sum += n
+	}
+	switch {
+	case none && sum > k:
+		return Wantf("sum of the vote counts", sum, "at most K = %d", k)
+	case !none && sum != k:
+		return Wantf("sum of the vote counts", sum, "K = %d", k)
 	}
 	return nil
 }

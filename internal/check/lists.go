@@ -9,9 +9,9 @@ import (
 func Whole(name string, v, low, high int) error {
 	switch {
 	case high == 0 && v < low:
-		return &Error{name, v, fmt.Sprintf("at least %d", low)}
+		return Wantf(name, v, "at least %d", low)
 	case high != 0 && (v < low || v > high):
-		return &Error{name, v, fmt.Sprintf("between %d and %d", low, high)}
+		return Wantf(name, v, "between %d and %d", low, high)
 	}
 	return nil
 }
@@ -19,7 +19,7 @@ func Whole(name string, v, low, high int) error {
 // Open checks a number in (low, high).
 func Open(name string, v, low, high float64) error {
 	if !(v > low && v < high) {
-		return &Error{name, v, fmt.Sprintf("in (%g, %g)", low, high)}
+		return Wantf(name, v, "in (%g, %g)", low, high)
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func Open(name string, v, low, high float64) error {
 // UpTo checks a number in (0, high].
 func UpTo(name string, v, high float64) error {
 	if !(v > 0 && v <= high) {
-		return &Error{name, v, fmt.Sprintf("in (0, %g]", high)}
+		return Wantf(name, v, "in (0, %g]", high)
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func OddTeachers(k int) error {
 		return err
 	}
 	if k%2 == 0 {
-		return &Error{"number of teachers K", k, "odd, so that there is a majority"}
+		return Want("number of teachers K", k, "odd, so that there is a majority")
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func Some(names string, lengths ...int) error {
 	if len(lengths) > 1 {
 		rule += " of each"
 	}
-	return &Error{names, "none", rule}
+	return Want(names, "none", rule)
 }
 
 // Each checks that no two members of a list are equal, and that each obeys the rule, if that
@@ -65,7 +65,7 @@ func Each[T comparable](name string, list []T, rule func(name string, v T) error
 			}
 		}
 		if slices.Contains(list[:i], v) {
-			return &Error{name, fmt.Sprintf("%v twice", v), "different"}
+			return Want(name, fmt.Sprintf("%v twice", v), "different")
 		}
 	}
 	return nil
@@ -75,28 +75,8 @@ func Each[T comparable](name string, list []T, rule func(name string, v T) error
 func Among[T comparable](allowed []T) func(name string, v T) error {
 	return func(name string, v T) error {
 		if !slices.Contains(allowed, v) {
-			return &Error{name, fmt.Sprintf("%v", v), fmt.Sprintf("among %v", allowed)}
+			return Wantf(name, fmt.Sprintf("%v", v), "among %v", allowed)
 		}
 		return nil
 	}
-}
-
-// OneOf returns a named choice among those that are known, the first of which is meant by "". The
-// error names all of them.
-func OneOf[T ~string](name string, v T, known ...T) (T, error) {
-	switch {
-	case v == "":
-		return known[0], nil
-	case slices.Contains(known, v):
-		return v, nil
-	}
-	rule := string(known[0])
-	for i, k := range known[1:] {
-		if i == len(known)-2 {
-			rule += " or " + string(k)
-		} else {
-			rule += ", " + string(k)
-		}
-	}
-	return v, &Error{Name: name, Value: v, Rule: rule}
 }

@@ -102,6 +102,19 @@ func Line(c color.Color, dashes ...float64) draw.LineStyle {
 	return style
 }
 
+// Beside writes a name in a colour to the right of a point.
+func Beside(p *plot.Plot, name string, x, y float64, c color.Color) error {
+	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{name}})
+	if err != nil {
+		return err
+	}
+	label.TextStyle[0] = sans(tickSize)
+	label.TextStyle[0].Color, label.TextStyle[0].YAlign = c, text.YCenter
+	label.Offset = vg.Point{X: vg.Points(6)}
+	p.Add(label)
+	return nil
+}
+
 // Bars draws one horizontal bar for each value, the first at the top, each with its name at
 // the left and its label behind its end. The axis of values starts at 0; it has no length
 // where all values are 0, which [SharedRange] mends.

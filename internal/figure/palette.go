@@ -34,11 +34,11 @@ var dark = [][2]string{
 	{"#777777", "#A6A6A6"}, {"#0072B2", "#3A96D6"}, {"#56B4E9", "#9AD5F7"}, {"#D55E00", "#E8742B"},
 }
 
-// StyleSheet is the CSS of a picture in the dark. It must be in every page that has a picture
+// StyleSheet is the CSS of a picture in the dark; on paper, pictures are light. It must be in every page that has a picture
 // as an element; a picture by itself carries it.
 var StyleSheet = func() string {
 	var b strings.Builder
-	b.WriteString("@media (prefers-color-scheme: dark) {")
+	b.WriteString("@media screen and (prefers-color-scheme: dark) {")
 	for _, c := range dark {
 		for _, property := range []string{"fill", "stroke"} {
 			fmt.Fprintf(&b, ` svg [style*="%s:%s"] { %s: %s !important; }`, property, c[0], property, c[1])

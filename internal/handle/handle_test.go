@@ -69,6 +69,8 @@ func kinds(t *testing.T, epsilon float64) (all []kind) {
 				ensemble.Check{Ratio: ensemble.CheckRatio})))
 		}
 	}
+	s := ensemble.Setting{K: teachers, Classes: 3, Affected: 1, Neighbours: relation}
+	all = append(all, own(ensemble.NoiseOfAnswers(t.Context(), s, accountant.Cost{Epsilon: epsilon, Delta: 1e-4}, 7)))
 	return all
 }
 
@@ -237,7 +239,7 @@ func TestWhatIsTakenIsACopy(t *testing.T) {
 	plan := must.Get(release.NewPlan(must.Get(ensemble.LNMax(ensemble.Setting{K: teachers, Classes: 2,
 		Affected: 1, Neighbours: accountant.ReplaceOne}, 1))(t)))(t)
 	o := must.Get(release.OpenOnline(t.Context(), release.OnlineOptions{Plan: plan, Book: owner,
-		Stated: release.Stated{Epsilon: new(math.Inf(1)), Affected: new(1)},
+		Stated: ensemble.Stated{Epsilon: new(math.Inf(1)), Affected: new(1)},
 		Key:    filepath.Join(t.TempDir(), "key"), Charge: release.Charge{Slack: &slack}}))(t)
 	id := owner.ID()
 	slack, *owner = math.NaN(), ledger.Ledger{}

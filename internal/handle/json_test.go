@@ -16,16 +16,16 @@ import (
 // nothing of them.
 var notEncoded = map[string][]string{
 	"it is a handle, whose methods do something": {
-		"accountant.Accountant", "cache.Store", "ensemble.Telling", "ledger.Ledger",
+		"accountant.Accountant", "ensemble.Telling", "ledger.Ledger",
 		"ledger.Receipt", "learn/federated/rounds.Run", "release.Online", "release.Bill",
-		"sketch/stream.Stream",
+		"sketch/stream.Stream", "sweep.Solver",
 	},
 	"it is a function or a system of inequalities, and its parameters stand beside it": {
 		"accountant.Curve", "accountant.HockeyStick", "accountant.Profile", "accountant.Stopping",
 		"ensemble.JointPrice", "ensemble.Mechanism", "gamma.Func", "learn/federated/randomiser.OneBit",
 		"learn/geometry.L1Ball", "learn/geometry.LpBall", "learn/geometry.Simplex",
 		"learn/loss.Envelope", "learn/loss.Insensitive", "learn/loss.Network", "learn/loss.Pair",
-		"learn/loss.Pinball", "plan.Law", "plurality.Space", "plurality/answers.System", "release.Plan",
+		"learn/loss.Pinball", "learn/loss.Softmax", "plan.Law", "plurality.Space", "plurality/answers.System", "release.Plan",
 	},
 	"its numbers stand in the table that it proves": {"gamma.Certified", "plurality.Certified"},
 	"it is private: votes, records, keys and what they hash to": {
@@ -49,7 +49,7 @@ func TestResultsEncode(t *testing.T) {
 	seen, silent := map[string]bool{}, map[string]string{}
 	look := func(where string, of types.Type) {
 		for _, named := range structs(of) {
-			key := named.String()
+			key := named.Obj().Pkg().Path() + "." + named.Obj().Name() // without type arguments
 			if seen[key] = true; saysNothing(named) {
 				silent[key] = where
 			}

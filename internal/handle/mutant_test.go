@@ -3,12 +3,13 @@ package handle_test
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
-// Planted mutants of what is copied, each with the test that must fail for it.
+// Planted mutants of what is copied and of what promises nothing, each with the test that must fail for it.
 func TestMutantsDie(t *testing.T) {
 	const out, in = "TestWhatIsGivenOutIsACopy", "TestWhatIsTakenIsACopy"
+	const nothing = "TestZeroPromisesNothing"
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a mechanism shares its noise function", File: "../../ensemble/mechanism.go",
 			Old: "handle.Copy(handle.Made(m).noise)", New: "handle.Made(m).noise", Killer: out},
@@ -55,5 +56,17 @@ func TestMutantsDie(t *testing.T) {
 			Old: "func (b Budget) MarshalJSON()", New: "func (b Budget) asJSON()", Killer: "TestAnsweredEncodes"},
 		{Name: "a cost that is not read is none", File: "../../ledger/amount.go",
 			Old: "func (c *Cost) UnmarshalJSON(", New: "func (c *Cost) fromJSON(", Killer: "TestAnsweredEncodes"},
+		{Name: "totals that nobody worked out are free", File: "../../release/plan.go",
+			Old: "case t == Totals{}:", New: "case false:", Killer: nothing},
+		{Name: "what nobody proved is free", File: "../../accountant/hockeystick.go",
+			Old: "return Cost{Epsilon: math.Inf(1), Delta: 1}", New: "_ = math.Inf(1)\n\t\treturn Cost{}",
+			Killer: nothing},
+		{Name: "a training that nobody planned is free", File: "../../learn/shuffled/plan.go",
+			Old: "report: iteration.Report{Cost: accountant.Cost{Epsilon: math.Inf(1), Delta: 1}}}",
+			New: "report: iteration.Report{}}", Killer: nothing},
+		{Name: "a method without an event has the price 0", File: "../../learn/train/plan.go",
+			Old: "p.Cost.Epsilon = math.Inf(1)", New: "_ = math.Inf(1)", Killer: nothing},
+		{Name: "a randomiser that nobody made promises all", File: "../../learn/federated/randomiser/randomiser.go",
+			Old: "return math.Inf(1)", New: "_ = math.Inf(1)", Killer: nothing},
 	})
 }

@@ -62,6 +62,31 @@ func (p *Page) Begin(title string) {
 `, title)
 }
 
+// PrintStyle is the CSS of every page on paper: A4, light, with all of what scrolls on a screen. It follows the
+// page's own style, whose colours of the dark must be those of screens alone.
+const PrintStyle Trusted = `@page { size: A4; margin: 12mm; }
+@media print {
+  :root { color-scheme: light; }
+  body { max-width: none; margin: 0; padding: 0; }
+  nav { display: none; }
+  figure, .scroll { overflow: visible; }
+  figure, tr { break-inside: avoid; } h1, h2, h3, summary { break-after: avoid; }
+  svg { min-width: 0 !important; max-width: 100% !important; max-height: 22cm; }
+  p, li, pre, code, dd, figcaption { overflow-wrap: anywhere; }
+  .scroll table { width: 100%; font-size: 7.5pt; } .scroll th, .scroll td { padding: 1pt 2pt; white-space: normal; overflow-wrap: anywhere; }
+}
+`
+
+// Body ends the head, after the end of the page's style, and begins what the page says.
+func (p *Page) Body() {
+	p.Put("<style>\n")
+	p.Trust(PrintStyle)
+	p.Put("</style>\n</head>\n<body>\n<main>\n")
+}
+
+// End ends what Body began, and the page.
+func (p *Page) End() { p.Put("\n</main>\n</body>\n</html>\n") }
+
 // Trust appends what the program vouches for, between tags.
 func (p *Page) Trust(t Trusted) {
 	if p == nil {

@@ -17,10 +17,10 @@ func BenchmarkUniform(b *testing.B) {
 	}
 }
 
-func BenchmarkBernoulliExp(b *testing.B) {
+func BenchmarkExp(b *testing.B) {
 	src := randsrc.NewSecure()
 	for b.Loop() {
-		if _, err := BernoulliExp(src, 1, 3); err != nil {
+		if _, err := (fair{src}).exp(1, 3); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -48,7 +48,7 @@ type fair struct{ src randsrc.Source }
 // whatever n is.
 func Uniform(src randsrc.Source, n uint64) (uint64, error) {
 	if n < 1 || n > maxUniform {
-		return 0, &check.Error{Name: "range of a random integer", Value: n, Rule: "between 1 and 2^63"}
+		return 0, check.Want("range of a random integer", n, "between 1 and 2^63")
 	}
 	return fair{src}.uniform(n)
 }

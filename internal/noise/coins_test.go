@@ -248,7 +248,7 @@ func TestBrokenSources(t *testing.T) {
 			return 0, err
 		},
 		"exponential coin": func(src randsrc.Source) (int64, error) {
-			_, err := BernoulliExp(src, 5, 3)
+			_, err := fair{src}.exp(5, 3)
 			return 0, err
 		},
 	}
@@ -281,7 +281,6 @@ func TestParameters(t *testing.T) {
 	for name, err := range map[string]error{
 		"uniform 0":       second(Uniform(src, 0)),
 		"uniform 2^63+1":  second(Uniform(src, maxUniform+1)),
-		"exponent 1/0":    second(BernoulliExp(src, 1, 0)),
 		"laplace 0":       second(NewLaplace(0, 1)),
 		"laplace 1/0":     second(NewLaplace(1, 0)),
 		"laplace 2^32":    second(NewLaplace(1<<32, 1)),

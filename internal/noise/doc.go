@@ -17,7 +17,7 @@
 //
 // # Notation
 //
-//	e^{-num/den}   BernoulliExp     a coin
+//	e^{-num/den}   fair.exp         a coin
 //	b = num/den    Laplace          Pr[y] ∝ e^{-|y|/b}
 //	σ² = num/den   Gaussian         Pr[y] ∝ e^{-y²/(2σ²)}
 //	Pr[Y = k]      Law.Mass         as an interval that certainly holds it

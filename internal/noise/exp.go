@@ -3,23 +3,11 @@ package noise
 import (
 	"fmt"
 	"math/big"
-
-	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// BernoulliExp returns true with probability exactly e^{-num/den}, num ≥ 0, 1 ≤ den ≤
-// 2⁶³. Source: Canonne, Kamath and Steinke (2020), Algorithm 1, after Forsythe and von
-// Neumann.
-func BernoulliExp(src randsrc.Source, num, den uint64) (bool, error) {
-	if den < 1 || den > maxUniform {
-		return false, &check.Error{Name: "denominator", Value: den, Rule: "between 1 and 2^63"}
-	}
-	return fair{src}.exp(num, den)
-}
-
-// exp flips one coin of probability e^{-1} for each whole unit and one for the rest; all
-// must be heads. The first tails ends it.
+// exp returns true with probability exactly e^{-num/den}, num ≥ 0, 1 ≤ den ≤ 2⁶³: it flips one coin of
+// probability e^{-1} for each whole unit and one for the rest, and all must be heads. The first tails ends it.
+// Source: Canonne, Kamath and Steinke (2020), Algorithm 1, after Forsythe and von Neumann.
 func (c fair) exp(num, den uint64) (bool, error) { return expOf(c, num, den) }
 
 // The functions are generic, because a fair in an interface would be allocated for each coin.

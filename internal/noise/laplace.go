@@ -22,8 +22,8 @@ type Laplace struct{ num, den uint64 }
 // NewLaplace returns the law of scale num/den, each between 1 and 2³¹.
 func NewLaplace(num, den uint64) (Laplace, error) {
 	if num < 1 || num > maxLaplace || den < 1 || den > maxLaplace {
-		return Laplace{}, &check.Error{Name: "laplace scale", Value: fmt.Sprintf("%d/%d", num, den),
-			Rule: "a fraction of integers between 1 and 2^31"}
+		return Laplace{}, check.Want("laplace scale", fmt.Sprintf("%d/%d", num, den),
+			"a fraction of integers between 1 and 2^31")
 	}
 	return Laplace{num, den}, nil
 }

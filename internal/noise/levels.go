@@ -57,8 +57,8 @@ const (
 // for Levels of a scale: at most 2²² scales apart.
 func LevelsFit(bound, scale int64) error {
 	if bound < 0 || bound > maxScore || bound/scale+1 > maxLevels/2 {
-		return &check.Error{Name: "score", Value: fmt.Sprintf("up to %d at scale %d", bound, scale),
-			Rule: fmt.Sprintf("at most %d scales from 0", maxLevels/2-1)}
+		return check.Wantf("score", fmt.Sprintf("up to %d at scale %d", bound, scale),
+			"at most %d scales from 0", maxLevels/2-1)
 	}
 	return nil
 }
@@ -67,11 +67,10 @@ func LevelsFit(bound, scale int64) error {
 // that LevelsFit. scale is between 1 and 2⁴⁸.
 func NewLevels(scores []int64, scale int64) (*Levels, error) {
 	if len(scores) == 0 || len(scores) > maxItems {
-		return nil, &check.Error{Name: "number of scores", Value: len(scores),
-			Rule: fmt.Sprintf("between 1 and %d", maxItems)}
+		return nil, check.Wantf("number of scores", len(scores), "between 1 and %d", maxItems)
 	}
 	if scale < 1 || scale > maxScale {
-		return nil, &check.Error{Name: "scale of scores", Value: scale, Rule: "between 1 and 2^48"}
+		return nil, check.Want("scale of scores", scale, "between 1 and 2^48")
 	}
 	low, high := scores[0], scores[0]
 	for _, s := range scores {

@@ -2,6 +2,7 @@ package noise
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
@@ -92,12 +93,10 @@ func (g Gaussian) CheckedDelta(first Gaussian, t int, epsilon *big.Rat) (num.Int
 
 func (g Gaussian) exactRange(t int) error {
 	if g.variance == nil || g.variance.Cmp(big.NewRat(maxExactVariance, 1)) >= 0 {
-		return &check.Error{Name: "gaussian variance", Value: fmt.Sprint(g.variance),
-			Rule: "below 2^22 for its exact privacy"}
+		return check.Want("gaussian variance", fmt.Sprint(g.variance), "below 2^22 for its exact privacy")
 	}
 	if t < 1 || t > check.MaxTeachers {
-		return &check.Error{Name: "votes that move", Value: t,
-			Rule: fmt.Sprintf("between 1 and %d", check.MaxTeachers)}
+		return check.Wantf("votes that move", t, "between 1 and %d", check.MaxTeachers)
 	}
 	return nil
 }
@@ -146,4 +145,94 @@ func (d *difference) tail(m int64) num.Interval {
 // floor returns ⌊x⌋ for |x| < 2⁶².
 func floor(x *big.Rat) int64 {
 	return new(big.Int).Div(x.Num(), x.Denom()).Int64() // Euclidean: down for negatives too
+}
+
+// Overtaking returns, for each gap from 0 to largest, an interval around the probability
+// that a count which is lower by gap comes out above a larger one once noise of law g is on
+// both, a tie counting half:
+//
+//	Pr[Z > gap] + ½·Pr[Z = gap] = (Pr[Z ≥ gap] + Pr[Z ≥ gap+1])/2
+//
+// where Z is the difference of two independent draws. Summed over the other counts it
+// bounds the probability that the largest count is not the one released: among n that tie it
+// loses with probability (n-1)/n ≤ (n-1)/2. Cost and error as VotesDelta's.
+func (g Gaussian) Overtaking(largest int) ([]num.Interval, error) {
+	if err := g.exactRange(1); err != nil {
+		return nil, err
+	}
+	d := g.difference(int64(largest) + 1)
+	half := num.FromInt(1).Quo(num.FromInt(2))
+	out := make([]num.Interval, largest+1)
+	for gap := range out {
+		out[gap] = d.tail(int64(gap)).Add(d.tail(int64(gap) + 1)).Mul(half)
+	}
+	return out, nil
+}
+
+// Suggest returns a σ near the smallest at which δ(ε) of t moved votes is at most delta,
+// without any promise: it is what VotesDelta (for ratio = 0) or CheckedDelta (for first
+// noise of ratio·σ) should be asked about. It is NaN where no σ within the exact range
+// will do. Cost: some ten milliseconds.
+func Suggest(t int, epsilon, delta, ratio float64) float64 {
+	fits := func(variance float64) bool {
+		return roughDelta(float64(t), variance, ratio*ratio*variance, epsilon) <= delta
+	}
+	low, high := 1e-4, float64(maxExactVariance)/max(1, ratio*ratio)*(1-1e-6)
+	if fits(low) {
+		return math.Sqrt(low)
+	}
+	if !fits(high) {
+		return math.NaN()
+	}
+	for high/low > 1+1e-12 {
+		if mid := math.Sqrt(low * high); fits(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return math.Sqrt(high)
+}
+
+// roughDelta is VotesDelta, or CheckedDelta where first > 0, in float64.
+func roughDelta(shift, variance, first, epsilon float64) float64 {
+	weight := func(k float64) float64 { return math.Exp(-k * k / (4 * variance)) }
+	n := int(56*math.Sqrt(variance)) + 3 // e^-784 is no float64
+	var t [2]float64
+	for k := n; k > 0; k-- {
+		t[k%2] += 2 * weight(float64(k))
+	}
+	t[0]++
+	norm := t[0]*t[0] + t[1]*t[1]
+	above := make([]float64, n+2) // Pr[Z ≥ k]
+	for k := n; k >= 0; k-- {
+		above[k] = above[k+1] + weight(float64(k))*t[k%2]/norm
+	}
+	tail := func(m float64) float64 {
+		switch {
+		case m > float64(n):
+			return 0
+		case m > 0:
+			return above[int(m)]
+		case 1-m > float64(n):
+			return 1
+		}
+		return 1 - above[int(1-m)]
+	}
+	if first == 0 {
+		m := math.Floor(epsilon*variance/shift) - shift + 1
+		return tail(m) - math.Exp(epsilon)*tail(m+2*shift)
+	}
+	law := newTable(math.Sqrt(1500*first), func(k float64) float64 {
+		return math.Exp(-k * k / (2 * first))
+	})
+	sum, lost := 0.0, 0.0
+	for x := -law.reach; x <= law.reach; x++ {
+		m := math.Floor((epsilon/shift-(shift-2*float64(x))/(2*first))*variance) - shift + 1
+		_, p, _ := law.at(x)
+		_, q, _ := law.at(x - int(shift))
+		sum += p * tail(m)
+		lost += q * tail(m+2*shift)
+	}
+	return sum - math.Exp(epsilon)*lost
 }

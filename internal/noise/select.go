@@ -56,8 +56,8 @@ func argMax(c coins, values []int64) (int, error) {
 // Private Selection (2020), Algorithm 1.
 func PermuteAndFlip(src randsrc.Source, scores []int, num, den uint64) (int, error) {
 	if num >= 1<<32 || den < 1 || den > maxUniform {
-		return 0, &check.Error{Name: "rate", Value: fmt.Sprintf("%d/%d", num, den),
-			Rule: "a fraction with a numerator below 2^32 and a denominator between 1 and 2^63"}
+		return 0, check.Want("rate", fmt.Sprintf("%d/%d", num, den),
+			"a fraction with a numerator below 2^32 and a denominator between 1 and 2^63")
 	}
 	return permuteAndFlip(fair{src}, scores, num, den)
 }
@@ -82,8 +82,7 @@ func permuteAndFlip(c coins, scores []int, num, den uint64) (int, error) {
 		gap := uint64(largest - scores[order[i]])
 		over, rate := bits.Mul64(gap, num)
 		if over != 0 || rate > maxUniform {
-			return 0, &check.Error{Name: "difference of scores", Value: gap,
-				Rule: fmt.Sprintf("at most 2^63/%d", num)}
+			return 0, check.Wantf("difference of scores", gap, "at most 2^63/%d", num)
 		}
 		heads, err := c.exp(rate, den)
 		if err != nil {

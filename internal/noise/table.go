@@ -3,10 +3,13 @@ package noise
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/randsrc"
 )
 
 // Table holds a symmetric law in float64, each probability within 1e-12 of itself. It
@@ -189,4 +192,76 @@ func PermuteAndFlipLaw(scores []int, num, den uint64) []float64 {
 		out[r] = heads[r] * meanProduct(sure, tails, r)
 	}
 	return out
+}
+
+// Run is a count that so many classes have.
+type Run struct{ Count, Size int }
+
+// RunsOf returns the different counts, descending. Classes of one run are alike to any noise.
+func RunsOf(counts []int) (runs []Run) {
+	sorted := slices.Clone(counts)
+	slices.Sort(sorted)
+	for _, n := range slices.Backward(sorted) {
+		if len(runs) == 0 || runs[len(runs)-1].Count != n {
+			runs = append(runs, Run{n, 0})
+		}
+		runs[len(runs)-1].Size++
+	}
+	return runs
+}
+
+// Spread returns for each of the counts the value of its run.
+func Spread(counts []int, runs []Run, values []float64) []float64 {
+	out := make([]float64, len(counts))
+	for c, n := range counts {
+		out[c] = values[slices.IndexFunc(runs, func(r Run) bool { return r.Count == n })]
+	}
+	return out
+}
+
+// Power returns x^n, n ≥ 0, by squaring.
+func Power(x float64, n int) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			y *= x
+		}
+		x *= x
+	}
+	return y
+}
+
+// invertWords bounds the words of 53 bits that Invert draws: what is still undecided then, with
+// probability below 2⁻²⁰⁰, ends it with an error.
+const invertWords = 5
+
+// Invert draws an integer k ≥ 0 of the law whose masses the calls of next return in order, as
+// intervals that certainly hold them: the least k with U < Pr[0] + … + Pr[k]. U is uniform on [0,1)
+// and drawn a word at a time, until it is certain on which side of a sum it lies. Cost: some
+// microseconds for each number up to k.
+//
+// The intervals' widths add up, so that k must stay below 2⁶⁰ times what their 320 bits leave:
+// beyond all use.
+func Invert(src randsrc.Source, next func() num.Interval) (int, error) {
+	u, width, words := new(big.Rat), big.NewRat(1, 1), 0
+	at := num.FromRat(u).Hull(num.FromInt(1)) // U is in it
+	sum := num.FromInt(0)
+	for k := 0; ; k++ {
+		sum = sum.Add(next())
+		for at.Cmp(sum) == 0 {
+			if words++; words > invertWords {
+				return 0, errSource
+			}
+			w, err := src.Uint53()
+			if err != nil {
+				return 0, err
+			}
+			width.Quo(width, big.NewRat(1<<53, 1))
+			u.Add(u, new(big.Rat).Mul(width, new(big.Rat).SetInt64(int64(w))))
+			at = num.FromRat(u).Hull(num.FromRat(new(big.Rat).Add(u, width)))
+		}
+		if at.Cmp(sum) < 0 {
+			return k, nil
+		}
+	}
 }

@@ -29,7 +29,8 @@ type Header struct {
 	Descr   string // the elements' type, as written: "<f8"
 	Fortran bool   // the first index varies fastest
 	Shape   []int64
-	Size    int64 // of the header, in bytes
+	Size    int64   // of the header, in bytes
+	Fields  []Field // of an array of records, which NewRows alone reads
 }
 
 // Error is a rule that a file breaks. It does not name the file.
@@ -40,7 +41,10 @@ func (e *Error) Error() string { return e.Rule }
 func rulef(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
 // ReadHeader reads a header. What is wrong with it is an [Error]; an error of r is passed on.
-func ReadHeader(r io.Reader) (*Header, error) {
+func ReadHeader(r io.Reader) (*Header, error) { return readHeaderUpTo(r, maxHeader) }
+
+// readHeaderUpTo reads a header of at most so many bytes, of records where that is maxFields.
+func readHeaderUpTo(r io.Reader, most int64) (*Header, error) {
 	var pre [12]byte
 	n, err := readfile.Full(r, pre[:10])
 	head := string(pre[:n])
@@ -69,15 +73,19 @@ func ReadHeader(r io.Reader) (*Header, error) {
 	case major != 1 || minor != 0:
 		return nil, rulef("version %d.%d of the format is unknown, want 1.0, 2.0 or 3.0", major, minor)
 	}
-	if length > maxHeader {
-		return nil, rulef("the header is %d bytes long, want at most %d", length, maxHeader)
+	if length > most {
+		return nil, rulef("the header is %d bytes long, want at most %d", length, most)
 	}
-	text := make([]byte, length)
-	if err := readHeader(r, text); err != nil {
-		return nil, err
+	var text []byte
+	for int64(len(text)) < length { // in pieces: the length may be a lie
+		piece := make([]byte, min(length-int64(len(text)), 1<<16))
+		if err := readHeader(r, piece); err != nil {
+			return nil, err
+		}
+		text = append(text, piece...)
 	}
 	h.Size += length
-	if err := h.parse(strings.TrimRight(string(text), " \n\x00")); err != nil {
+	if err := h.parse(most == maxFields, strings.TrimRight(string(text), " \n\x00")); err != nil {
 		return nil, err
 	}
 	return h, nil
@@ -180,14 +188,19 @@ func records(s string) bool {
 
 // parse reads the dictionary, which has exactly the keys descr, fortran_order and
 // shape.
-func (h *Header) parse(text string) error {
+func (h *Header) parse(fields bool, text string) error {
 	malformed := rulef("the header %s is no dictionary of descr, fortran_order and shape", clip(text))
 	rest, open := strings.CutPrefix(text, "{")
 	rest, closed := strings.CutSuffix(rest, "}")
 	if !open || !closed {
 		return malformed
 	}
-	if records(rest) {
+	if records(rest) && fields {
+		var ok bool
+		if h.Fields, rest, ok = cutFields(rest); !ok {
+			return rulef("the header %s has no records of numbers", clip(text))
+		}
+	} else if records(rest) {
 		return rulef("the elements are records of several fields; save numbers alone")
 	}
 	seen := make(map[string]bool)

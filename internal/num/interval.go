@@ -10,8 +10,10 @@
 package num
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 )
 
 // precision of the interval ends in bits. e^700 computed at this width still has
@@ -147,4 +149,96 @@ func (x Interval) Cmp(y Interval) int {
 		return 1
 	}
 	return 0
+}
+
+// Lo returns a copy of the lower end.
+func (x Interval) Lo() *big.Float { return new(big.Float).Copy(x.lo) }
+
+// Hi returns a copy of the upper end.
+func (x Interval) Hi() *big.Float { return new(big.Float).Copy(x.hi) }
+
+// Hull returns the smallest interval around both x and y: what is known of a number that
+// may lie anywhere between them.
+func (x Interval) Hull(y Interval) Interval {
+	r := x
+	if y.lo.Cmp(r.lo) < 0 {
+		r.lo = y.lo
+	}
+	if y.hi.Cmp(r.hi) > 0 {
+		r.hi = y.hi
+	}
+	return r
+}
+
+// Sqrt returns an interval around √x for x ≥ 0. It panics where x may be < 0.
+func Sqrt(x Interval) Interval {
+	if x.lo.Sign() < 0 {
+		panic("num: Sqrt of an interval that is not ≥ 0")
+	}
+	return Interval{sqrtEnd(x.lo, down(), -1), sqrtEnd(x.hi, up(), +1)}
+}
+
+// sqrtEnd sets r to a bound of √x on the given side. big.Float.Sqrt states no accuracy,
+// so the bound is checked by its exact square and moved outward until it holds.
+func sqrtEnd(x, r *big.Float, side int) *big.Float {
+	r.Sqrt(x)
+	for {
+		square := new(big.Float).SetPrec(2*precision).Mul(r, r) // exact at this width
+		if square.Cmp(x)*side >= 0 {
+			return r
+		}
+		// One unit of the last place, or a little more.
+		unit := new(big.Float).SetMantExp(big.NewFloat(1), r.MantExp(nil)-precision)
+		if side < 0 {
+			r.Sub(r, unit)
+		} else {
+			r.Add(r, unit)
+		}
+	}
+}
+
+// Decimal returns the exact rational value of the shortest decimal that
+// identifies x, the number that people read and JSON stores: Decimal(0.1) is
+// 1/10, not the binary fraction nearest to it. x must be finite.
+func Decimal(x float64) *big.Rat {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		panic(fmt.Sprintf("num: Decimal of %v", x))
+	}
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	if !ok {
+		panic(fmt.Sprintf("num: no decimal for %v", x))
+	}
+	return r
+}
+
+// DecimalUp returns a float64 whose Decimal is at least the exact number, the
+// smallest such up to the width of the interval: DecimalUp of 3/10 is 0.3.
+func (x Interval) DecimalUp() float64 {
+	fits := func(f float64) bool {
+		return math.IsInf(f, 1) || !math.IsInf(f, -1) && up().SetRat(Decimal(f)).Cmp(x.hi) >= 0
+	}
+	f := x.Upper()
+	if below := math.Nextafter(f, math.Inf(-1)); fits(below) {
+		return below // the decimal of the float64 below rounds up across x
+	}
+	for !fits(f) {
+		f = math.Nextafter(f, math.Inf(1))
+	}
+	return f
+}
+
+// DecimalDown returns a float64 whose Decimal is at most the exact number, the
+// largest such up to the width of the interval.
+func (x Interval) DecimalDown() float64 {
+	fits := func(f float64) bool {
+		return math.IsInf(f, -1) || !math.IsInf(f, 1) && down().SetRat(Decimal(f)).Cmp(x.lo) <= 0
+	}
+	f := x.Lower()
+	if above := math.Nextafter(f, math.Inf(1)); fits(above) {
+		return above
+	}
+	for !fits(f) {
+		f = math.Nextafter(f, math.Inf(-1))
+	}
+	return f
 }

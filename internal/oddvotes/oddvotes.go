@@ -27,6 +27,11 @@ type Case struct {
 	Answers []Answer
 	// Sides reports whether teachers may be the rows as well: each answer has two readings then.
 	Sides bool
+	// Counted are the classes of which Votes has counts, by queries and classes; nil where they are
+	// votes. Then they have one reading more.
+	Counted []string
+	// Table is what is in the files, where they hold one table of named columns.
+	Table *Table
 	// Rare names what few cases have.
 	Rare []string
 }
@@ -43,15 +48,24 @@ type Answer struct {
 	Class   map[string]string
 }
 
+// A Table has columns of cells, as they are written.
+type Table struct {
+	Names []string
+	Cells [][]string // by rows
+	ID    string     // the column of ids, "" for none
+}
+
 // maker makes one case.
 type maker struct {
 	*rand.Rand
 	Case
-	family   family
-	spelled  [][]string // the votes as they are written
-	truth    []string   // the true labels as they are written
-	idName   string
-	spacious bool // blanks may stand around cells
+	family  family
+	spelled [][]string // the votes as they are written
+	truth   []string   // the true labels as they are written
+	idName  string
+	// truthName is the column of true labels, "" for a usual name of it
+	truthName string
+	spacious  bool // blanks may stand around cells
 }
 
 // New returns the case of a seed.

@@ -2,6 +2,7 @@ package oddvotes
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -61,6 +62,13 @@ var shapes = []shape{
 		m.Teachers = nil
 		m.writeList()
 	}},
+	{"counts for each class", true, func(f family) bool { return f.name == "numbers" }, (*maker).writeCounts},
+	{"an id, numbered columns and a truth of another name", false, nil, func(m *maker) {
+		m.names("query", numbered)
+		m.addTruth()
+		m.truthName = one(m, "gold", "y", "ground_truth", "target")
+		m.write(false)
+	}},
 	{"an array", true, func(f family) bool { return f.number }, (*maker).writeArray},
 }
 
@@ -119,7 +127,10 @@ func (m *maker) table() *table {
 		add(name, func(i int) string { return m.spelled[i][j] })
 	}
 	if m.truth != nil {
-		add(one(m, "label", "truth", "Truth"), func(i int) string { return m.truth[i] })
+		if m.truthName == "" {
+			m.truthName = one(m, "label", "truth", "Truth")
+		}
+		add(m.truthName, func(i int) string { return m.truth[i] })
 	}
 	return t
 }
@@ -147,6 +158,7 @@ func (m *maker) write(named bool) {
 			t.cells[i] = append(t.cells[i], fmt.Sprint(20+7*i), fmt.Sprintf("see page %d", i))
 		}
 	}
+	m.Table = &Table{t.names, t.cells, m.idName}
 	if m.family.number || m.family.name == "words" {
 		if m.IntN(4) == 0 {
 			m.writeParquet(t)
@@ -161,4 +173,42 @@ func (m *maker) write(named bool) {
 		t = t.shuffled(m)
 	}
 	m.writeTexts(t)
+}
+
+// writeCounts writes how many of some teachers voted for each class. The counts read as votes are
+// another answer.
+func (m *maker) writeCounts() {
+	classes := one(m, animals, []string{"0", "1", "2"}, []string{"bug", "spam"})
+	teachers, before := 5+m.IntN(8), one(m, "", "votes_", "n_")
+	if classes[0] == "0" {
+		before = one(m, "n", "count_")
+	}
+	occur := make(map[string]bool)
+	for i := range m.Votes {
+		left := teachers
+		m.Votes[i] = make([]string, len(classes))
+		for c := range classes {
+			n := left
+			if c < len(classes)-1 {
+				n = m.IntN(left + 1)
+			}
+			left -= n
+			m.Votes[i][c] = strconv.Itoa(n)
+			occur[m.Votes[i][c]] = true
+		}
+	}
+	m.spelled, m.Teachers = m.Votes, nil
+	for _, class := range classes {
+		m.Teachers = append(m.Teachers, before+class)
+	}
+	var values []string
+	for n := range teachers + 1 {
+		if occur[strconv.Itoa(n)] {
+			values = append(values, strconv.Itoa(n))
+		}
+	}
+	m.Counted, m.Answers, m.family.name = classes, []Answer{as(values)}, "counts"
+	m.idName = one(m, "query", "ticket")
+	m.nameQueries()
+	m.write(false)
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -126,7 +127,7 @@ func (m *maker) jsonValue(text string) string {
 	if text == "" && m.IntN(2) == 0 {
 		return "null"
 	}
-	if json.Valid([]byte(text)) && text != "null" && m.IntN(4) > 0 {
+	if json.Valid([]byte(text)) && text != "null" && (m.Counted != nil || m.IntN(4) > 0) { // text is no count
 		return text
 	}
 	b, err := json.Marshal(text)
@@ -155,12 +156,17 @@ func (m *maker) writeLines(t *table) {
 	m.Name += " in JSON Lines"
 }
 
+// isTruth reports whether a truth of this name is found without a statement, so that its key may be absent.
 func isTruth(name string) bool { return slices.Contains([]string{"label", "truth", "Truth"}, name) }
 
 // writeList writes the votes of a query as one list.
 func (m *maker) writeList() {
 	var b strings.Builder
 	key := one(m, "votes", "answers")
+	if m.family.number && m.IntN(2) == 0 {
+		m.writeParquetList(key)
+		return
+	}
 	for i, row := range m.spelled {
 		var items []string
 		for _, cell := range row {
@@ -219,14 +225,17 @@ func (m *maker) writeArray() {
 
 // writeParquet writes a table of typed columns: numbers where all are numbers.
 func (m *maker) writeParquet(t *table) {
-	group, number := parquet.Group{}, make(map[string]bool)
+	group, number, date := parquet.Group{}, make(map[string]bool), make(map[string]bool)
 	for c, name := range t.names {
-		number[name] = true
+		number[name], date[name] = true, false
 		for _, row := range t.cells {
 			_, err := strconv.Atoi(row[c])
 			number[name] = number[name] && (err == nil || row[c] == "") && name != m.idName
 		}
-		if number[name] {
+		if name == m.idName && strings.HasPrefix(t.cells[0][c], "2024-") && m.IntN(2) == 0 {
+			date[name], group[name] = true, parquet.Optional(parquet.Date())
+			m.Rare = append(m.Rare, "dates of Parquet")
+		} else if number[name] {
 			group[name] = parquet.Optional(one(m, parquet.Int(8), parquet.Int(64), parquet.Leaf(parquet.DoubleType)))
 		} else {
 			group[name] = parquet.Optional(parquet.String())
@@ -242,6 +251,10 @@ func (m *maker) writeParquet(t *table) {
 			value, defined := parquet.NullValue(), 0
 			if n, err := strconv.Atoi(row[c]); row[c] != "" {
 				switch defined = 1; {
+				case date[name]:
+					day, err := time.Parse(time.DateOnly, row[c])
+					must(day, err)
+					value = parquet.ValueOf(int32(day.Unix() / (24 * 60 * 60)))
 				case !number[name] || err != nil:
 					value = parquet.ValueOf(row[c])
 				case group[name].Type().Kind() == parquet.Double:
@@ -255,6 +268,32 @@ func (m *maker) writeParquet(t *table) {
 			out[column.ColumnIndex] = value.Level(0, defined, column.ColumnIndex)
 		}
 		must(w.WriteRows([]parquet.Row{out}))
+	}
+	must(0, w.Close())
+	m.keep("votes.parquet", b.Bytes())
+	m.Name += " in Parquet"
+}
+
+// writeParquetList writes the votes of a query as one list of numbers.
+func (m *maker) writeParquetList(key string) {
+	m.Rare = append(m.Rare, "lists of Parquet")
+	schema := parquet.NewSchema("votes", parquet.Group{m.idName: parquet.String(),
+		key: parquet.List(parquet.Optional(parquet.Int(64)))})
+	id, _ := schema.Lookup(m.idName)
+	list, _ := schema.Lookup(key, "list", "element")
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, schema)
+	for i, row := range m.spelled {
+		values := []parquet.Value{parquet.ValueOf(m.IDs[i]).Level(0, 0, id.ColumnIndex)}
+		for j, cell := range row {
+			value, defined := parquet.NullValue(), 1
+			if n, err := strconv.Atoi(cell); err == nil {
+				value, defined = parquet.ValueOf(int64(n)), 2
+			}
+			values = append(values, value.Level(min(1, j), defined, list.ColumnIndex))
+		}
+		slices.SortStableFunc(values, func(a, b parquet.Value) int { return a.Column() - b.Column() })
+		must(w.WriteRows([]parquet.Row{values}))
 	}
 	must(0, w.Close())
 	m.keep("votes.parquet", b.Bytes())

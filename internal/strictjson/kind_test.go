@@ -3,7 +3,7 @@ package strictjson
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 func TestIsKind(t *testing.T) {

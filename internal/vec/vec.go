@@ -1,5 +1,6 @@
 // Package vec has the norms and the clipping of private learning: the rounding error of a norm is
-// bounded, and a clipped vector is never longer than the limit. For sums and products see
+// bounded, and a clipped vector is never longer than the limit. It has exponentials and products of
+// short rows too, whose bits are the same on every processor. For other sums and products see
 // gonum/floats.
 package vec
 
@@ -10,7 +11,7 @@ import (
 )
 
 // Slack bounds the relative rounding error of a norm of d numbers, twice over.
-func Slack(d int) float64 { return float64(d+8) * 0x1p-52 }
+func Slack(d int) float64 { return float64(float64(d+8) * 0x1p-52) }
 
 // Norm returns ‖v‖.
 func Norm(v []float64) float64 { return math.Sqrt(floats.Dot(v, v)) }
@@ -53,7 +54,7 @@ func ClipFactor(g []float64, limit float64) (factor float64, finite bool) {
 		}
 		s := 0.0
 		for _, v := range g {
-			s += (v / top) * (v / top)
+			s += float64((v / top) * (v / top))
 		}
 		if top*math.Sqrt(s)*(1+Slack(len(g))) <= limit {
 			return 1, true

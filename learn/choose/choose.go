@@ -6,14 +6,10 @@
 //
 //	n, d   Problem.Records, Dim      records and features, a constant one included
 //	R      Problem.Radius(2)         bound on the ℓ2 norm of a record's features
-//	R∞     Problem.Radius(+Inf)      bound on the largest feature
-//	L0     slope of the loss, its Lipschitz constant
-//	σ      noise per coordinate on the mean gradient, of objective perturbation
 package choose
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
@@ -44,60 +40,75 @@ func Loss(task string) (loss.Loss, error) {
 }
 
 // Problem describes a training by what is public: its task, sizes, bounds and target.
+// It is immutable and safe for concurrent use, where Radius is.
 type Problem struct {
 	Task         string // one of Tasks
+	Classes      int    // of several, else 0
 	Records, Dim int
-	// Radius bounds the ℓq norm of a record, a constant feature included; it is needed for q of 2 and
-	// +Inf, and for the dual of the norm of Set.
+	// Radius bounds the ℓq norm of a record, a constant feature included; it is needed for q = 2, and for
+	// the dual of the norm of Set.
 	Radius     func(q float64) float64
 	Set        geometry.Set // that the model is kept in; nil is for the choice
 	Neighbours accountant.Relation
 	Target     accountant.Cost
+	// WeightBound is a public bound on the weight of a record; 0 is for records without weights.
+	WeightBound float64
+}
+
+// Loss returns the loss of the task, of several classes of logistic a softmax.
+func (p Problem) Loss() (loss.Loss, error) {
+	if p.Classes > 2 && p.Task == "logistic" {
+		return loss.NewSoftmax(p.Classes)
+	}
+	return Loss(p.Task)
 }
 
 // Choice is a method with its parameters.
 type Choice struct {
 	Name    string // of the method, for convex.New
 	Options convex.Options
-	Set     string // Options.Set where it was chosen, as geometry.ParseSet reads it
 	Reason  string // a line for people
 }
 
 const (
-	// Scores of a class up to 10 in size are sure enough: the odds are 22,000 to 1.
-	largestScore = 10
-	// Predictions of a number in [-1,1] need no more than this.
-	largestNumber = 5
 	// A slope of 1 is an error of half the response's range, which counts no more where it is larger.
 	linearClip = 1
-	// Smoothing of the hinge: its corner is round within a margin of 1, as the hinge's own is.
-	hingeSmoothing = 1
-	// sparseFrom is the noise, in parts of what a single feature of a record adds to a gradient, from
-	// which single features are lost in ℓ2. docs/convex.md has the figures behind it: with 100
-	// features (0.06) both methods are alike, with 320 (0.2) Frank-Wolfe is five times nearer to the
-	// optimum.
-	sparseFrom = 0.1
-	// Up to this many features both methods are alike, or objective perturbation is nearer.
-	fewFeatures = 100
+	// usualRadius bounds records where nobody states a bound. Few rows have all columns at their ends, and noise
+	// is for a row at the bound.
+	usualRadius = 4
 )
 
-// Method chooses the method. Cost: that of pricing objective perturbation, below a millisecond.
+// Radius returns the bound on a record's ℓ2 norm that is taken, of the bound that the columns' rules add up to: 4
+// at most (docs/training.md).
+func Radius(bound float64) float64 { return min(bound, usualRadius) }
+
+// CheckTarget refuses a target that no method keeps. δ = 0 is one: the noise of gradient descent and of the
+// perturbations is normal, whose δ is above 0 at every ε, and the steps of Frank-Wolfe are composed at a δ.
+func CheckTarget(t accountant.Cost) error {
+	if t.Delta == 0 && t.Epsilon > 0 {
+		return &check.Error{Name: "target delta", Value: t.Delta, Rule: "above 0: no method of training takes 0, since their " +
+			"noise is normal; state a delta far below one over the number of records, such as 1e-6 for thousands"}
+	}
+	return check.Target(t.Epsilon, t.Delta)
+}
+
+// Method chooses the method, without a price.
 //
-// The order is: neighbours of which one has a record more are for DP-SGD alone; a set with vertices
-// is for Frank-Wolfe, and a ball of ℓp, p < 2, for its stochastic form; else objective perturbation
-// in an ℓ2 ball, unless classes are predicted, d is above 100 and d·σ above a tenth of L0·R. Then
-// what a single one of d features adds to the mean gradient drowns in the noise, which in the ℓ1
-// ball grows with the logarithm of d alone. Numbers stay in the ℓ2 ball: vertices of the ℓ1 ball
-// that noise chose predict far outside of their range, worse than a constant, and a ball of ℓ2
-// never did (bench/models, communities with all columns).
+// A set with vertices is for Frank-Wolfe, and a ball of ℓp, p < 2, for its stochastic form. All else is for
+// gradient descent on all records: on the tables that judge (docs/training.md) no other method is better for
+// two classes, several or numbers.
 func Method(p Problem) (Choice, error) {
 	l, err := Loss(p.Task)
 	if err != nil {
 		return Choice{}, err
 	}
+	if err := CheckTarget(p.Target); err != nil {
+		return Choice{}, err
+	}
 	var c Choice
 	o := &c.Options
 	o.Loss, o.Target, o.Neighbours, o.Set = l, p.Target, p.Neighbours, p.Set
+	o.WeightBound = p.WeightBound
 	if p.Task == "linear" {
 		o.Clip = linearClip
 	}
@@ -110,66 +121,21 @@ func Method(p Problem) (Choice, error) {
 		}
 		return c, nil
 	}
-	if o.Radius = p.Radius(2); p.Set == nil {
-		if err := c.keepIn("l2", p); err != nil {
-			return Choice{}, err
-		}
-	}
-	if p.Neighbours == accountant.AddOrRemoveOne {
-		c.Name, c.Reason = "dp-sgd", "it alone covers that a record is added or removed"
-		return c, nil
-	}
-	c.Name = "objective-perturbation"
-	c.Reason = "it needs no tuning, and comes near to no privacy where records are many"
-	if p.Task == "auc" {
-		c.Reason = "a classifier's scores put more pairs in order than the methods of pairs do"
-	}
-	if p.Task == "hinge" {
-		o.Smoothing = hingeSmoothing
-	}
-	if p.Set != nil || p.Dim <= fewFeatures || p.Task == "linear" {
-		return c, nil
-	}
-	noise, err := c.noise(p)
-	if err != nil || noise <= sparseFrom {
-		return c, err
-	}
-	o.Radius, o.Smoothing = min(o.Radius, p.Radius(math.Inf(1))), 0
-	if err := c.keepIn("l1", p); err != nil {
+	o.Radius = p.Radius(2)
+	if err := check.Positive("radius", o.Radius); err != nil {
 		return Choice{}, err
 	}
-	c.Name = "frank-wolfe"
-	c.Reason = fmt.Sprintf("%d features are many for %d records: in l2 the noise would hide single "+
-		"ones", p.Dim, p.Records)
+	if o.Loss, err = p.Loss(); err != nil {
+		return Choice{}, err
+	}
+	if _, several := o.Loss.(loss.Softmax); several {
+		c.Reason = fmt.Sprintf("one model of all %d classes is one release", p.Classes)
+	} else if c.Reason = "its steps follow from public figures, and none is to be tuned"; p.Neighbours == accountant.AddOrRemoveOne {
+		c.Reason = "it covers that a record is added or removed"
+	}
+	c.Name, o.Rate = "dp-sgd", 1
+	if o.Neighbours == 0 {
+		o.Neighbours = accountant.ReplaceOne
+	}
 	return c, nil
-}
-
-// keepIn sets the set to the ball of a norm whose models predict as large as the task needs.
-func (c *Choice) keepIn(norm string, p Problem) error {
-	if err := check.Positive("radius", c.Options.Radius); err != nil {
-		return err
-	}
-	size := largestScore / c.Options.Radius
-	if p.Task == "linear" {
-		size = largestNumber / c.Options.Radius
-	}
-	c.Set = fmt.Sprintf("%s:%.3g", norm, size)
-	var err error
-	c.Options.Set, err = geometry.ParseSet(c.Set, p.Dim)
-	return err
-}
-
-// noise returns d·σ/(L0·R).
-func (c Choice) noise(p Problem) (float64, error) {
-	method, err := convex.New(c.Name, c.Options)
-	if err != nil {
-		return 0, err
-	}
-	plan, err := method.Plan(p.Records, p.Dim)
-	if err != nil {
-		return 0, err
-	}
-	b := plan.Price.Blocks[0]
-	// b.Sensitivity is 2·L0·R/n
-	return float64(p.Dim) * b.Deviation / (b.Sensitivity * float64(p.Records) / 2), nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -42,38 +42,34 @@ func TestMethod(t *testing.T) {
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-6}
 	for name, c := range map[string]struct {
 		p            Problem
-		method, set  string
+		method       string
 		clip, smooth float64
 	}{
-		"few features": {Problem{Task: "logistic", Records: 30_000, Dim: 25}, "objective-perturbation",
-			"l2:2", 0, 0},
-		"order": {Problem{Task: "auc", Records: 7000, Dim: 4}, "objective-perturbation", "l2:5", 0, 0},
-		"margin": {Problem{Task: "hinge", Records: 30_000, Dim: 25}, "objective-perturbation", "l2:2", 0,
-			1},
-		"numbers": {Problem{Task: "linear", Records: 30_000, Dim: 25}, "objective-perturbation", "l2:1",
-			1, 0},
-		"many features": {Problem{Task: "logistic", Records: 8192, Dim: 1000}, "frank-wolfe", "l1:10", 0,
-			0},
+		"few features":  {Problem{Task: "logistic", Records: 30_000, Dim: 25}, "dp-sgd", 0, 0},
+		"order":         {Problem{Task: "auc", Records: 7000, Dim: 4}, "dp-sgd", 0, 0},
+		"margin":        {Problem{Task: "hinge", Records: 30_000, Dim: 25}, "dp-sgd", 0, 0},
+		"numbers":       {Problem{Task: "linear", Records: 30_000, Dim: 25}, "dp-sgd", 1, 0},
+		"many features": {Problem{Task: "logistic", Records: 8192, Dim: 1000}, "dp-sgd", 0, 0},
 		"many features of numbers": {Problem{Task: "linear", Records: 1503, Dim: 256},
-			"objective-perturbation", "l2:0.312", 1, 0},
-		"few records": {Problem{Task: "logistic", Records: 20, Dim: 100}, "objective-perturbation",
-			"l2:1", 0, 0},
-		"many features, more records": {Problem{Task: "logistic", Records: 8_192_000, Dim: 1000},
-			"objective-perturbation", "l2:0.316", 0, 0},
+			"dp-sgd", 1, 0},
+		"few records": {Problem{Task: "hinge", Records: 20, Dim: 100}, "dp-sgd", 0, 0},
 		"added or removed": {Problem{Task: "logistic", Records: 30_000, Dim: 25,
-			Neighbours: accountant.AddOrRemoveOne}, "dp-sgd", "l2:2", 0, 0},
+			Neighbours: accountant.AddOrRemoveOne}, "dp-sgd", 0, 0},
+		"several classes": {Problem{Task: "logistic", Classes: 7, Records: 3_000_000, Dim: 5}, "dp-sgd", 0, 0},
+		"numbers, added or removed": {Problem{Task: "linear", Records: 30_000, Dim: 25,
+			Neighbours: accountant.AddOrRemoveOne}, "dp-sgd", 1, 0},
 		"simplex": {Problem{Task: "logistic", Records: 30_000, Dim: 25, Set: parsed(t, "simplex:2", 25)},
-			"frank-wolfe", "", 0, 0},
+			"frank-wolfe", 0, 0},
 		"ball of lp": {Problem{Task: "logistic", Records: 30_000, Dim: 25,
-			Set: parsed(t, "lp:1.5:2", 25)}, "nsfw", "", 0, 0},
+			Set: parsed(t, "lp:1.5:2", 25)}, "nsfw", 0, 0},
 		"ball of l2, many features": {Problem{Task: "logistic", Records: 8192, Dim: 1000,
-			Set: parsed(t, "l2:3", 1000)}, "objective-perturbation", "", 0, 0},
+			Set: parsed(t, "l2:3", 1000)}, "dp-sgd", 0, 0},
 	} {
 		c.p.Target, c.p.Radius = target, columns(c.p.Dim)
 		got, err := Method(c.p)
-		if err != nil || got.Name != c.method || got.Set != c.set || got.Options.Clip != c.clip ||
+		if err != nil || got.Name != c.method || got.Options.Clip != c.clip ||
 			got.Options.Smoothing != c.smooth || got.Reason == "" {
-			t.Errorf("%s: %s in %q, %+v, %v", name, got.Name, got.Set, got.Options, err)
+			t.Errorf("%s: %s, %+v, %v", name, got.Name, got.Options, err)
 			continue
 		}
 		method, err := convex.New(got.Name, got.Options)
@@ -206,27 +202,31 @@ func TestChoicesLearn(t *testing.T) {
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "who is added or removed gets the promise of a replacement", File: "choose.go",
-			Old: "if p.Neighbours == accountant.AddOrRemoveOne {", New: "if false {",
+			Old: "if o.Neighbours == 0 {", New: "if o.Neighbours >= 0 {",
 			Killer: "TestMethod"},
-		{Name: "many features are taken for few", File: "choose.go",
-			Old: "noise <= sparseFrom", New: "noise >= 0", Killer: "TestMethod"},
-		{Name: "numbers go to vertices that noise chose", File: "choose.go",
-			Old: `|| p.Task == "linear" {`, New: "{", Killer: "TestMethod"},
-		{Name: "the hinge is left with its corner", File: "choose.go", Old: `if p.Task == "hinge" {`,
-			New: "if false {", Killer: "TestChoicesLearn|TestMethod"},
+		{Name: "the slopes of numbers have no bound", File: "choose.go", Old: `if p.Task == "linear" {
+		o.Clip`, New: `if p.Task == "lines" {
+		o.Clip`, Killer: "TestMethod"},
+		{Name: "several classes have a model each", File: "choose.go", Old: "if p.Classes > 2 &&",
+			New: "if p.Classes > 2000 &&", Killer: "TestMethod"},
 	})
 }
 
 // A forecast rises with records and with ε towards the best that the records allow, and a second
 // one is the same.
 func TestForecast(t *testing.T) {
-	for task, best := range map[string]float64{"logistic": 0.8, "auc": 0.85, "linear": 0.7} {
+	for _, c := range []struct {
+		task    string
+		classes int
+		best    float64
+	}{{"logistic", 0, 0.8}, {"logistic", 4, 0.7}, {"auc", 0, 0.85}, {"linear", 0, 0.7}} {
 		const d = 5
-		learn, test, err := MadeUp(task, d, best, 3)
+		task, best := c.task, c.best
+		learn, test, err := MadeUp(task, c.classes, d, best, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := Forecast{Problem: Problem{Task: task, Radius: columns(d + 1)}, Learn: learn, Test: test,
+		f := Forecast{Problem: Problem{Task: task, Classes: c.classes, Radius: columns(d + 1)}, Learn: learn, Test: test,
 			Runs: 3, Seed: 1}
 		at := func(n int, epsilon float64) Expected {
 			e, err := f.At(t.Context(), n, accountant.Cost{Epsilon: epsilon, Delta: 1e-6})
@@ -257,11 +257,11 @@ func TestForecastRefuses(t *testing.T) {
 		best float64
 	}{{"logistic", 0, 0.8}, {"logistic", 3, 0.5}, {"linear", 3, 1}, {"auc", 3, math.NaN()},
 		{"ridge", 3, 0.8}, {"auc", 1 << 30, 0.8}} {
-		if _, _, err := MadeUp(c.task, c.d, c.best, 1); !errors.As(err, &wrong) {
+		if _, _, err := MadeUp(c.task, 0, c.d, c.best, 1); !errors.As(err, &wrong) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	learn, test, err := MadeUp("logistic", 2, 0.8, 1)
+	learn, test, err := MadeUp("logistic", 0, 2, 0.8, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -39,8 +43,6 @@ type Expected struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
-	// Bound states what is proved of the method's models, nil for nothing.
-	Bound *train.Bound `json:"-"`
 }
 
 // ScoreOf returns the figure that a Forecast has of a task: "accuracy", "auc" or "r2".
@@ -82,7 +84,6 @@ func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expect
 	if err != nil {
 		return e, err
 	}
-	e.Bound = plan.Bound()
 	rng := rand.New(rand.NewPCG(f.Seed, uint64(n)))
 	scores, rows := make([]float64, f.Runs), make([]int, n)
 	for run := range scores {
@@ -114,11 +115,11 @@ func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expect
 
 // score returns the task's score of weights on records.
 func (p Problem) score(w []float64, r *data.Records) (float64, error) {
-	l, err := Loss(p.Task)
+	l, err := p.Loss()
 	if err != nil {
 		return 0, err
 	}
-	m, err := model.New(model.Document{Task: l.Name(), Link: model.LinkOf(l), Simulated: w})
+	m, err := model.New(model.Document{Task: l.Name(), Link: model.LinkOf(l), Simulated: w, Classes: p.words()})
 	if err != nil {
 		return 0, err
 	}
@@ -134,6 +135,16 @@ func (p Problem) score(w []float64, r *data.Records) (float64, error) {
 	return *score, nil
 }
 
+// words returns names of several classes, nil of others.
+func (p Problem) words() (words []string) {
+	if p.Classes > 2 {
+		for k := range p.Classes {
+			words = append(words, strconv.Itoa(k))
+		}
+	}
+	return words
+}
+
 // Sizes of made-up records.
 const (
 	madeLearn = 50_000
@@ -141,48 +152,69 @@ const (
 	maxMade   = 1 << 27 // numbers, a gigabyte
 )
 
-// MadeUp returns records of d features in [-1,1] and a constant one, to learn from and to test on.
+// MadeUp returns records of d features in [-1,1] and a constant one, to learn from and to test on, shortened
+// without the constant one to Radius, of a task and of several classes if above 2.
 // The response depends on all features, so strongly that the model that drew them has the score
-// best: of classes by a logistic law, of numbers by a line and uniform noise.
-func MadeUp(task string, d int, best float64, seed uint64) (learn, test *data.Records, err error) {
+// best: of classes by a logistic law, of several by a softmax, of numbers by a line and uniform noise.
+func MadeUp(task string, classes, d int, best float64, seed uint64) (learn, test *data.Records, err error) {
+	p := Problem{Task: task, Classes: classes}
 	if err := check.Whole("dim", d, 1, maxMade/(2*(madeLearn+madeTest))); err != nil {
 		return nil, nil, err
 	}
-	if _, err := Loss(task); err != nil {
+	l, err := p.Loss()
+	if err != nil {
 		return nil, nil, err
 	}
+	if _, ok := l.(loss.Softmax); classes > 2 && !ok {
+		return nil, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2, or above with the task logistic"}
+	}
 	least := 0.5
-	if task == "linear" {
+	switch {
+	case task == "linear":
 		least = 0
+	case classes > 2:
+		least = 1 / float64(classes)
 	}
 	if !(best > least && best < 1) {
 		return nil, nil, &check.Error{Name: "best score", Value: best,
-			Rule: fmt.Sprintf("above %g and below 1", least)}
+			Rule: fmt.Sprintf("above %.3g and below 1", least)}
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	direction := make([]float64, d)
-	norm := 0.0
-	for j := range direction {
-		direction[j] = rng.NormFloat64()
-		norm += math.Abs(direction[j])
+	several := max(classes, 2) - 1 // scores that are drawn by
+	if classes > 2 {
+		several = classes
 	}
-	for j := range direction {
-		direction[j] /= norm // so that scores are in [-1,1]
+	direction := make([]float64, several*d)
+	for k := range several {
+		own := direction[k*d : (k+1)*d]
+		for j := range own {
+			own[j] = rng.NormFloat64()
+		}
+		floats.Scale(1/floats.Norm(own, 1), own) // so that scores are in [-1,1]
 	}
 	draw := func(n int, strength float64, rng *rand.Rand) (*data.Records, error) {
-		x, y := make([]float64, 0, n*d), make([]float64, n)
+		x, y := make([]float64, n*d), make([]float64, n)
+		z := make([]float64, several)
 		for i := range n {
-			z := 0.0
-			for j := range d {
-				a := 2*rng.Float64() - 1
-				x = append(x, a)
-				z += float64(a * direction[j])
+			a := x[i*d : (i+1)*d]
+			for j := range a {
+				a[j] = 2*rng.Float64() - 1
+			}
+			for k := range z {
+				z[k] = floats.Dot(a, direction[k*d:(k+1)*d])
 			}
 			u := rng.Float64()
 			switch {
 			case task == "linear":
-				y[i] = float64(strength*z) + float64((1-strength)*(2*u-1))
-			case u < 1/(1+math.Exp(-madeScale(strength)*z)):
+				y[i] = float64(strength*z[0]) + float64((1-strength)*(2*u-1))
+			case several > 1:
+				floats.Scale(madeScale(strength), z)
+				loss.Chances(z)
+				for k := 0; k < several-1 && u >= z[k]; k++ {
+					u -= z[k]
+					y[i]++
+				}
+			case u < 1/(1+math.Exp(-madeScale(strength)*z[0])):
 				y[i] = 1
 			}
 		}
@@ -202,7 +234,7 @@ func MadeUp(task string, d int, best float64, seed uint64) (learn, test *data.Re
 				w[j] *= strength
 			}
 		}
-		got, err := Problem{Task: task}.score(w, r)
+		got, err := p.score(w, r)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -218,7 +250,8 @@ func MadeUp(task string, d int, best float64, seed uint64) (learn, test *data.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	return learn.WithIntercept(), test.WithIntercept(), nil
+	radius := Radius(math.Sqrt(float64(d)))
+	return learn.Shortened(radius).WithIntercept(), test.Shortened(radius).WithIntercept(), nil
 }
 
 // madeScale turns a strength in [0,1] into the slope of a logistic law, up to 10⁴.

@@ -21,7 +21,7 @@ func TestScoresOfFarVertices(t *testing.T) {
 	c := hinges(t, 2)
 	c.Steps, c.Selection = 1, PermuteAndFlip
 	at := func(far float64) error {
-		c.Set = hull(t, 2, [][]float64{{far, 0}, {far, 1}})
+		c.Set = hull(2, [][]float64{{far, 0}, {far, 1}})
 		p, err := c.plan(1000, 2)
 		if err != nil {
 			return err

@@ -32,9 +32,10 @@ func methods(t *testing.T) map[string]Plan {
 		"dp-sgd":       DPSGD{Setting: s, Ball: 1, Rate: 0.3, Steps: 6, Average: true},
 		"output":       OutputPerturbation{Setting: s, Ball: 1},
 		"objective":    ObjectivePerturbation{Setting: s, Lambda: 1},
+		"statistics":   SufficientStatistics{Setting: s},
 		"frank-wolfe":  FrankWolfe{Setting: s, Set: l1(t, 3, 1), Steps: 9},
 		"frank-wolfe, list": FrankWolfe{Setting: s,
-			Set: hull(t, 2, [][]float64{{1, 0, 0}, {0, 1, 1}, {-1, -1, 0}, {0.5, 0, -1}}), Steps: 9,
+			Set: hull(2, [][]float64{{1, 0, 0}, {0, 1, 1}, {-1, -1, 0}, {0.5, 0, -1}}), Steps: 9,
 			Noise: Printed},
 		"poly-sfw": PolySFW{Setting: s, Set: l1(t, 3, 1),
 			Batches: Batches{Rounds: 3, FullBudget: true}},
@@ -287,9 +288,10 @@ func TestDigestsStay(t *testing.T) {
 		got[name] = traintest.Trained(t, p, r)
 	}
 	traintest.Digests(t, got, map[string]string{
-		"dp-sgd":            "138d66506b23b3ba",
+		"statistics":        "9e970f4fc39e4fc8",
+		"dp-sgd":            "931c8bd57dfa2786",
 		"frank-wolfe":       "c34d1396cd76abff",
-		"frank-wolfe, list": "4c5795b50dd38959",
+		"frank-wolfe, list": "3be5a9046f990a1d",
 		"nsfw":              "9916c3105da627ba",
 		"objective":         "5cd9097b750b281c",
 		"output":            "221f32fe43f7acf2",

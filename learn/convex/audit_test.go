@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -78,6 +79,7 @@ func clippedSetting() Setting {
 }
 
 func TestAuditPhased(t *testing.T) {
+	raced.Sequential(t)
 	c := PhasedSGD{Setting: auditSetting()}
 	audit := func(p *phasedPlan, price train.Price, records [2]*data.Records, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run
@@ -150,6 +152,7 @@ func TestAuditPhased(t *testing.T) {
 }
 
 func TestAuditProximallyGuided(t *testing.T) {
+	raced.Sequential(t)
 	c := ProximallyGuided{Setting: clippedSetting(), Ball: 100, WeakConvexity: 1, Rounds: 2, Steps: 2,
 		Start: []float64{0}}
 	plan, err := c.plan(4, 1)
@@ -188,6 +191,7 @@ func TestAuditProximallyGuided(t *testing.T) {
 }
 
 func TestAuditPerturbations(t *testing.T) {
+	raced.Sequential(t)
 	audit := func(p *minimised, promise traintest.Allowed, x float64, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run
 		for k, r := range worlds(t, 1, x, 1000*x) {
@@ -236,7 +240,8 @@ func TestAuditPerturbations(t *testing.T) {
 }
 
 func TestAuditSampled(t *testing.T) {
-	c := DPSGD{Setting: clippedSetting(), Rate: 1, Steps: 1, StepSize: 1}
+	raced.Sequential(t)
+	c := DPSGD{Setting: clippedSetting(), Rate: 1, Steps: 1, StepSize: 1, GradientNorm: 1e3}
 	sound := sampled(t, c, 2, 1)
 	audit := func(p *sampledPlan, x float64, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run
@@ -252,8 +257,8 @@ func TestAuditSampled(t *testing.T) {
 			}
 			starts[k] = func(coins train.Coins) train.Run {
 				one := func() []float64 { return make([]float64, 1) }
-				return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins,
-					w: one(), mean: one(), g: one(), z: one()}
+				return &sampledRun{p: p, sums: newGradients(&p.task, p.limit, own, own.Len()),
+					noise: coins.Normals(), coins: coins, w: one(), mean: one(), g: one(), z: one()}
 			}
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })

@@ -63,8 +63,8 @@ func TestFrankWolfeBoundStepByStep(t *testing.T) {
 		{Setting: logistics(), Set: l1(t, 7, 2)},
 		{Setting: setting(), Set: l1(t, 7, 2), Selection: LaplaceNoise, Steps: 1},
 		{Setting: setting(), Set: must.Get(geometry.NewSimplex(7, 2))(t), Steps: 37},
-		{Setting: setting(), Steps: 5, Set: must.Get(geometry.NewHull(2, [][]float64{{1, 0}, {0, 3},
-			{-1, -1}, {5, 1}}))(t)},
+		{Setting: setting(), Steps: 5, Set: hull(2, [][]float64{{1, 0}, {0, 3},
+			{-1, -1}, {5, 1}})},
 	} {
 		p := frankWolfe(t, c, 5000, c.Set.Dim())
 		s, diameter := p.schedule, c.Set.Diameter()
@@ -85,7 +85,7 @@ func TestFrankWolfeBoundStepByStep(t *testing.T) {
 			envelope = 0
 		}
 		within := 2.0 // of the ball and the simplex; the hull's vertex (-1, -1) is within 7 of all
-		if _, ok := c.Set.(*geometry.Hull); ok {
+		if _, ok := c.Set.(*listed); ok {
 			within = math.Sqrt(26) // of (5, 1), from 0
 		}
 		generalise := 2 * p.norm * within * math.Sqrt(2*math.Log(float64(c.Set.Vertices()))/5000)

@@ -21,7 +21,7 @@
 // shortened one by one, and on slopes that are clipped; on no scale that was taken from the data,
 // and on no convergence: solvers end at a certified gradient norm, and noise covers what
 // that leaves open. Where the source's printed noise breaks its promise the corrected is used;
-// Plan.Compare has both. Proofs: docs/convex-accounting.md.
+// Plan.Compare has both. Proofs: docs/convex.md.
 //
 // # Notation
 //
@@ -37,9 +37,11 @@
 //	T, s, M   of FrankWolfe                 steps, scale, levels
 //	ε₀        of FrankWolfe                 what one choice of a vertex costs
 //	R, b      Batches.Rounds, Size          of PolySFW and NSFW
+//	s₁, s₂, Y of SufficientStatistics       R²/σ₁, R·Y/σ₂, a bound on responses
 //	m         batch.records                 the real ⌊b/(t+1)⌋
 //
 // Sources: Bassily, Guzmán and Menart, Differentially Private Stochastic Optimization: New
 // Results in Convex and Non-Convex Settings (2021); Feldman, Koren and Talwar, Private
-// Stochastic Convex Optimization (2020).
+// Stochastic Convex Optimization (2020); Wang, Revisiting Differentially Private Linear
+// Regression (2018), for SufficientStatistics.
 package convex

@@ -2,11 +2,12 @@ package convex
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"gonum.org/v1/gonum/floats"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -15,24 +16,43 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// DPSGD is noised stochastic gradient descent on Poisson samples (Abadi et al., Deep Learning
-// with Differential Privacy, 2016), the usual baseline: each step takes every record with
-// probability q, independently, adds their gradients of norm at most L0·R and normal noise of
-// σ·L0·R, divides by the expected number nq, and projects to W.
+// DPSGD is noised gradient descent. At a rate q below 1 it is stochastic, on Poisson samples (Abadi et al.,
+// Deep Learning with Differential Privacy, 2016): each step takes every record with probability q,
+// independently, adds their gradients of norm at most C and normal noise of deviation σ, divides by the
+// expected number nq, and projects to W. At q = 1 each step takes all records, and the steps together are
+// one release of normal noise with μ = √T·Δ/σ, priced exactly.
 //
-// It is for AddOrRemoveOne only, the relation that its accountant knows. The number of records
-// is then private: n is a public figure near it, not that number itself, since steps and rates
-// follow from it and the Price shows it. Train takes any number. Cost: n coins a step, and
-// nq gradients.
+// The loss is a generalised linear one, or loss.Softmax: then a record's gradient is that of all classes
+// together, bounded in Frobenius norm, and ε is for the model of all classes.
+//
+// Below rate 1 it is for AddOrRemoveOne only, the relation that its accountant knows; at rate 1 for
+// ReplaceOne (Δ = 2C) and BlankOne (Δ = C) too. Under AddOrRemoveOne (Δ = C) the number of records
+// is private: n is a public figure near it, not that number itself, since steps, rates and divisors
+// follow from it and the Price shows it. Train takes any number then. Cost: n coins a step below rate 1, and
+// 4·K·d operations for each of nq gradients.
+//
+// With WeightBound a record has a weight, of data.Records.Weighted. Its gradient is that of the weight times the
+// loss, and is shortened to C after weighting, so that C alone counts: a record moves the sum by C at most, or by 2C
+// where it is replaced, whatever its weight and that of the other are. The sum is divided by n, never by the
+// sum of the weights, which is private.
+//
+// Gradients above C could be set to 0 in place of being shortened. That costs the same, since what is
+// left has norm up to C in any direction, and it learns less.
 type DPSGD struct {
 	Setting
 	Ball     float64 // radius of W, a ball around 0; 0 is all of Rᵈ
-	Rate     float64 // q; 0 is 256/n, at most 1
-	Steps    int     // 0 is ten passes, 10/q
-	StepSize float64 // η; 0 is what the theory has for a convex loss on Ball
-	Lambda   float64 // λ of the regulariser (λ/2)‖w‖²
-	// Average makes the model the average of the iterates, the t-th with weight t, in place
-	// of the last.
+	Rate     float64 // q; 0 is 256/n, at most 1, and 1 where a record is replaced
+	Steps    int     // T; 0 is ten passes, 10/q, and at rate 1 the rule of schedule
+	StepSize float64 // η; 0 is what the theory has for a convex loss on Ball, and at rate 1 the rule of schedule
+	// GradientNorm is C, to which longer gradients are shortened; 0 is what slopes and Radius allow, and
+	// at rate 1 the rule of schedule.
+	GradientNorm float64
+	Lambda       float64 // λ of the regulariser (λ/2)‖w‖²
+	// WeightBound is W, a public bound to which larger weights are cut; the bounds on gradients and curvature are
+	// W times those of a weight of 1. 0 refuses records with weights.
+	WeightBound float64
+	// Average makes the model the average of the last half of the iterates in place of the last. At
+	// rate 1 it always is.
 	Average bool
 }
 
@@ -40,11 +60,13 @@ type DPSGD struct {
 type sampledPlan struct {
 	task
 	c     DPSGD
-	noise float64 // σ
+	noise float64 // σ/Δ of a step
+	limit float64 // C
+	most  float64 // W, 1 without weights
 	price train.Price
 }
 
-// Plan prices the method for about n records of dimension d. It takes seconds: the noise is
+// Plan prices the method for about n records of dimension d. Below rate 1 it takes seconds: the noise is
 // calibrated by privacy loss distributions.
 func (c DPSGD) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
@@ -56,48 +78,76 @@ func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 	if c.Ball > 0 {
 		model = c.Ball
 	}
-	t, err := checked(c.Setting, n, d, model)
+	t, err := checkedScores(c.Setting, n, d, model)
 	if err != nil {
 		return nil, err
 	}
-	if t.Neighbours == 0 {
-		t.Neighbours = accountant.AddOrRemoveOne
-	}
-	if t.Neighbours != accountant.AddOrRemoveOne {
-		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours,
-			Rule: "add or remove one record for dp-sgd: its accountant knows Poisson samples under no other"}
-	}
 	if c.Rate == 0 {
 		c.Rate = min(1, 256/float64(n))
+		if t.Neighbours == accountant.ReplaceOne || t.Neighbours == accountant.BlankOne {
+			c.Rate = 1
+		}
 	}
 	if !(c.Rate > 0 && c.Rate <= 1) {
 		return nil, &check.Error{Name: "sampling rate", Value: c.Rate,
 			Rule: "in (0,1], or 0 for 256 records"}
 	}
-	if c.Steps == 0 {
-		c.Steps = int(math.Ceil(10 / c.Rate))
+	if t.Neighbours == 0 {
+		t.Neighbours = accountant.AddOrRemoveOne
 	}
-	if err := check.Whole("steps", c.Steps, 1, math.MaxInt32); err != nil {
-		return nil, err
+	if c.Rate < 1 && t.Neighbours != accountant.AddOrRemoveOne {
+		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours,
+			Rule: "add or remove one record for dp-sgd below rate 1: its accountant knows Poisson samples " +
+				"under no other"}
+	}
+	if c.GradientNorm != 0 && !train.InScale(c.GradientNorm) {
+		return nil, &check.Error{Name: "gradient norm", Value: c.GradientNorm,
+			Rule: "0, or " + train.ScaleRule}
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
 		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0"}
 	}
-	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) && !(c.StepSize == 0 && c.Ball > 0) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize,
-			Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball", data.MaxMagnitude)}
+	if c.WeightBound != 0 && !train.InScale(c.WeightBound) {
+		return nil, &check.Error{Name: "weight bound", Value: c.WeightBound, Rule: train.ScaleRule +
+			": a public bound on the weight of a record, to which larger ones are cut"}
 	}
-	p := &sampledPlan{task: t, c: c}
+	stated := c.StepSize
+	if stated == 0 && (c.Ball > 0 || c.Rate == 1) {
+		stated = 1 // the default
+	}
+	if !(stated > 0 && stated <= data.MaxMagnitude) {
+		return nil, &check.Error{Name: "step size", Value: c.StepSize,
+			Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball or at rate 1", data.MaxMagnitude)}
+	}
+	if err := check.Whole("steps", c.Steps, 0, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	p := &sampledPlan{task: t, c: c, most: 1}
+	if c.WeightBound > 0 {
+		p.most = c.WeightBound
+		p.norm *= p.most * (1 + 0x1p-50)
+	}
+	p.limit = p.norm
+	if c.Rate == 1 {
+		return p, p.fullBatch()
+	}
+	if c.Steps == 0 {
+		p.c.Steps = int(math.Ceil(10 / c.Rate))
+	}
+	if c.GradientNorm > 0 {
+		p.limit = min(p.limit, c.GradientNorm)
+	}
 	if err := p.calibrate(); err != nil {
 		return nil, err
 	}
 	if c.StepSize == 0 {
-		noise := p.noise * t.norm / (float64(n) * c.Rate)
-		p.c.StepSize = c.Ball / math.Sqrt(float64(c.Steps)*(t.norm*t.norm+float64(d)*noise*noise))
+		noise := p.noise * p.limit / (float64(n) * c.Rate)
+		p.c.StepSize = c.Ball / math.Sqrt(float64(p.c.Steps)*(p.limit*p.limit+
+			float64(p.size())*noise*noise))
 	}
 	p.price.Blocks = []train.Block{{
-		Name: "sampled steps", To: n, Releases: c.Steps, StepSize: p.c.StepSize,
-		Sensitivity: t.norm, Deviation: p.noise * t.norm,
+		Name: "sampled steps", To: n, Releases: p.c.Steps, StepSize: p.c.StepSize,
+		Sensitivity: p.limit, Deviation: p.noise * p.limit,
 	}}
 	p.price.Notes = []string{
 		fmt.Sprintf("each step samples every record with probability %.6g; noise multiplier %.6g", c.Rate,
@@ -107,6 +157,9 @@ func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 	}
 	return p, nil
 }
+
+// size returns how many numbers a model has.
+func (p *sampledPlan) size() int { return p.classes * p.d }
 
 // event is the run with noise σ.
 func (p *sampledPlan) event(sigma float64) (accountant.Event, error) {
@@ -155,7 +208,8 @@ func (p *sampledPlan) calibrate() error {
 	if p.price.Event, err = p.event(high); err != nil {
 		return err
 	}
-	p.price.Method, p.price.Records, p.price.Dim, p.price.Relation = "dp-sgd", p.n, p.d, p.Neighbours
+	p.price.Method, p.price.Records, p.price.Dim, p.price.Relation = "dp-sgd", p.n, p.size(),
+		p.Neighbours
 	p.price.Cost, p.price.Bound = best.Cost, best.Method
 	return p.price.Within(p.Target)
 }
@@ -165,58 +219,90 @@ func (p *sampledPlan) Plan() Plan {
 	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
 }
 
-// Compare prices the noise in use by two rules.
+// Compare prices the noise in use by two rules; at rate 1 the exact one is all.
 func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
 	row := train.PriceRow{Noise: Calibrated, Sensitivity: b.Sensitivity, Deviation: b.Deviation,
 		Holds: true}
+	used := row
+	used.Reading, used.Epsilon, used.InUse = "by "+string(p.price.Bound), p.price.Cost.Epsilon, true
+	if p.c.Rate == 1 {
+		return []train.PriceRow{used}, nil
+	}
 	moments, err := p.epsilon(p.noise, accountant.MethodRDP)
 	if err != nil {
 		return nil, err
 	}
-	rdp, used := row, row
-	rdp.Reading, rdp.Epsilon = "by Rényi differential privacy", moments.Cost.Epsilon
-	used.Reading, used.Epsilon, used.InUse = "by "+string(p.price.Bound), p.price.Cost.Epsilon, true
-	return []train.PriceRow{rdp, used}, nil
+	row.Reading, row.Epsilon = "by Rényi differential privacy", moments.Cost.Epsilon
+	return []train.PriceRow{row, used}, nil
 }
 
-// Train returns the method on these records, of any number.
+// Train returns the method on these records, of any number where that is private.
 func (p *sampledPlan) Train(r *data.Records) (train.Algorithm, error) {
-	own, err := p.take(r, true)
+	var weights []float64
+	if p.c.WeightBound > 0 && r != nil {
+		weights, r = r.Weights(), r.Unweighted()
+	}
+	own, err := p.take(r, p.Neighbours == accountant.AddOrRemoveOne)
 	if err != nil {
 		return train.Algorithm{}, err
 	}
 	b := p.price.Blocks[0]
 	a := p.algorithm(p.price, p.c.Steps, train.DigestOf(own.Digest(),
-		"darrm convex dp-sgd v1\n%q %v %v %v\n%v %v %v %v %v %v %v\n", p.link.Name(), p.slope, p.Radius,
-		p.c.Ball, p.n, p.c.Rate, p.c.Steps, p.c.StepSize, p.c.Lambda, p.c.Average, p.noise))
+		"darrm convex dp-sgd v3\n%q %v %v %v\n%v %v %v %v %v %v %v\n%v %v %v\n%s", p.name(), p.slope, p.Radius,
+		p.c.Ball, p.n, p.c.Rate, p.c.Steps, p.c.StepSize, p.c.Lambda, p.c.Average, p.noise, p.limit,
+		p.Neighbours, b.Deviation, weightsText(p.c.WeightBound, weights)))
 	a.NoiseScale = b.StepSize * b.Deviation / (float64(p.n) * p.c.Rate)
 	if p.c.Average {
 		a.NoiseScale /= float64(p.c.Steps)
 	}
 	a.Start = func(coins train.Coins) train.Run {
-		v := func() []float64 { return make([]float64, p.d) }
-		return &sampledRun{p: p, rows: own, count: own.Len(), noise: coins.Normals(), coins: coins,
-			w: v(), mean: v(), g: v(), z: v()}
+		v := func() []float64 { return make([]float64, p.size()) }
+		sums := newGradients(&p.task, p.limit, own, own.Len())
+		if weights != nil {
+			sums.weigh(weights, p.most)
+		}
+		return &sampledRun{p: p, sums: sums,
+			noise: coins.Normals(), coins: coins, w: v(), mean: v(), g: v(), z: v()}
 	}
 	return a, nil
+}
+
+// weightsText is what a digest has of weights: nothing of none, else the bound and a hash.
+func weightsText(bound float64, weights []float64) string {
+	if bound == 0 {
+		return ""
+	}
+	b := make([]byte, 0, 8*len(weights))
+	for _, w := range weights {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w))
+	}
+	return fmt.Sprintf("weights %v %x\n", bound, sha256.Sum256(b))
+}
+
+// name returns that of the loss that is minimised.
+func (p *sampledPlan) name() string {
+	if p.link != nil {
+		return p.link.Name()
+	}
+	return p.Loss.Name()
 }
 
 // sampledRun is one run of DPSGD.
 type sampledRun struct {
 	p     *sampledPlan
-	rows  samples
-	count int
+	sums  *gradients
 	noise normals
 	coins train.Coins
 	rng   rand.ChaCha8
+	list  []int32 // records of a sample
 
 	w, mean, g, z []float64
 }
 
 const streamSample = "sample"
 
-// State returns the iterate and the average of those so far.
+// State returns the iterate and the average of those that count in it.
 func (e *sampledRun) State() []train.Vector {
 	return []train.Vector{{Name: "w", Values: e.w}, {Name: "mean", Values: e.mean}}
 }
@@ -229,29 +315,28 @@ func (e *sampledRun) Output() []float64 {
 	return e.w
 }
 
+// sample returns the records of step k+1, nil for all.
+func (e *sampledRun) sample(k int) []int32 {
+	if e.p.c.Rate == 1 {
+		return nil
+	}
+	e.coins.Restart(&e.rng, streamSample, k)
+	// Rounded down: a record comes in no more often than the account has it.
+	threshold := uint64(e.p.c.Rate * 0x1p64)
+	e.list = slices.Grow(e.list[:0], 1)
+	for i := range e.sums.count {
+		if e.rng.Uint64() < threshold {
+			e.list = append(e.list, int32(i))
+		}
+	}
+	return e.list
+}
+
 // Round does step k+1.
 func (e *sampledRun) Round(ctx context.Context, k int) error {
 	c, b := e.p.c, e.p.price.Blocks[0]
-	clear(e.g)
-	e.coins.Restart(&e.rng, streamSample, k)
-	// Rounded down: a record comes in no more often than the account has it.
-	threshold := uint64(math.MaxUint64)
-	if c.Rate < 1 {
-		threshold = uint64(c.Rate * 0x1p64)
-	}
-	for i := range e.count {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if u := e.rng.Uint64(); u >= threshold && c.Rate < 1 {
-			continue
-		}
-		x := e.rows.Row(i)
-		s := e.p.link.Slope(floats.Dot(e.w, x), e.rows.Response(i))
-		if math.IsNaN(s) {
-			s = 0 // within the bound
-		}
-		floats.AddScaled(e.g, max(-e.p.slope, min(e.p.slope, s)), x)
+	if err := e.sums.sum(ctx, e.g, e.w, e.sample(k)); err != nil {
+		return err
 	}
 	e.noise.Restart(streamNoise, k)
 	e.noise.Fill(e.z)
@@ -262,9 +347,11 @@ func (e *sampledRun) Round(ctx context.Context, k int) error {
 	if c.Ball > 0 {
 		vec.Clip(e.w, c.Ball)
 	}
-	weight := 2 / float64(k+2) // of w after k+1 steps, where the t-th has weight t
-	for j := range e.mean {
-		e.mean[j] += weight * (e.w[j] - e.mean[j])
+	if first := c.Steps / 2; k >= first { // the last half
+		weight := 1 / float64(k-first+1)
+		for j := range e.mean {
+			e.mean[j] += weight * (e.w[j] - e.mean[j])
+		}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestSampledPrice(t *testing.T) {
 		t.Error(rows, err)
 	}
 	for _, relation := range []accountant.Relation{accountant.ReplaceOne, accountant.BlankOne} {
-		c.Neighbours = relation
+		c.Neighbours = relation // at a rate of their own
 		var broken *check.Error
 		if _, err := c.Plan(1000, 3); !errors.As(err, &broken) || broken.Name != "neighbours" {
 			t.Errorf("%v: %v", relation, err)
@@ -64,26 +64,23 @@ func TestSampledRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []float64{0.1, 1} {
-		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q},
+		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q, Steps: 300}, limit: unpriced.norm,
 			price: train.Price{Blocks: []train.Block{{StepSize: 1, Deviation: 1}}}}
-		a := traintest.Trained(t, p.Plan(), records(t, repeat(1000, 1), ones(1000)))
-		e := a.Start(train.Coins{}).(*sampledRun)
-		reads := &counted{samples: e.rows, reads: map[int]map[int]int{}}
-		e.rows = reads
+		// Every record has the feature 1 and a response beyond all predictions: its gradient is -1.
+		three := make([]float64, 1000)
+		for i := range three {
+			three[i] = 3
+		}
+		e := traintest.Trained(t, p.Plan(), records(t, repeat(1000, 1), three)).Start(train.Coins{}).(*sampledRun)
+		total := 0.0
 		for k := range 300 {
-			reads.round = k
 			if err := e.Round(t.Context(), k); err != nil {
 				t.Fatal(err)
 			}
+			total -= e.g[0]
 		}
-		total := 0
-		for _, by := range reads.reads {
-			for _, times := range by {
-				total += times
-			}
-		}
-		if off := math.Abs(float64(total) - 3e5*q); off > 5*math.Sqrt(3e5*q*(1-q)) {
-			t.Errorf("q = %v: %d of 300000", q, total)
+		if off := math.Abs(total - 3e5*q); off > 5*math.Sqrt(3e5*q*(1-q))+0.1 { // features are 2⁻²⁴ shorter
+			t.Errorf("q = %v: %v of 300000", q, total)
 		}
 	}
 }
@@ -117,6 +114,7 @@ func TestSampledRefusals(t *testing.T) {
 		"sampling rate": func(c *DPSGD) { c.Rate = 1.5 },
 		"steps":         func(c *DPSGD) { c.Steps = -1 },
 		"step size":     func(c *DPSGD) { c.Ball = 0 },
+		"gradient norm": func(c *DPSGD) { c.GradientNorm = math.Inf(1) },
 		"lambda":        func(c *DPSGD) { c.Lambda = math.NaN() },
 		"ball":          func(c *DPSGD) { c.Ball = -1 },
 		"radius":        func(c *DPSGD) { c.Radius = 0 },

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -147,6 +148,18 @@ func TestMinimiserIsAlwaysCertified(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A point without a certificate is none: where no float64 has a gradient so small, the search ends with an
+// error, in the number of steps that was known beforehand.
+func TestNoMinimiserWithoutACertificate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	p := output(t, OutputPerturbation{Setting: setting(), Lambda: 1}, 20, 2)
+	p.tolerance = 1e-300
+	err := p.solve(t.Context(), leaning(t, rng, 20, 2), make([]float64, 2), make([]float64, 2))
+	if err == nil || !strings.HasPrefix(err.Error(), "no point with a gradient of norm 1e-300") {
+		t.Error(err)
 	}
 }
 

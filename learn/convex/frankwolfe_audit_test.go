@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -56,6 +57,7 @@ func eitherWay(zero, one []float64, a traintest.Allowed) bool {
 }
 
 func TestAuditFrankWolfe(t *testing.T) {
+	raced.Sequential(t)
 	config := func(kind Selection) FrankWolfe {
 		c := FrankWolfe{Setting: setting(), Set: l1(t, 1, 1), Steps: 1, Selection: kind}
 		c.Target = accountant.Cost{Epsilon: 1.5, Delta: 1e-6}
@@ -103,6 +105,7 @@ func TestAuditFrankWolfe(t *testing.T) {
 }
 
 func TestAuditPolySFW(t *testing.T) {
+	raced.Sequential(t)
 	// Round 1 has the batches [4, 8) and [8, 10); record 8 differs, of the batch that costs most.
 	c := PolySFW{Setting: setting(), Set: l1(t, 1, 0.05),
 		Batches: Batches{Rounds: 2, Size: 4, InOrder: true}}
@@ -165,6 +168,7 @@ func TestAuditPolySFW(t *testing.T) {
 }
 
 func TestAuditNSFW(t *testing.T) {
+	raced.Sequential(t)
 	// The batch of round 1, step 1 is record 4 alone; D is small, so that nearly all of a step's
 	// sensitivity is the gradient's.
 	set := lp(t, 1, 2, 0.05)

@@ -1,8 +1,13 @@
 package convex
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
@@ -73,7 +78,7 @@ func TestAcceptance4FrankWolfeTrace(t *testing.T) {
 	c := hinges(t, 2)
 	c.Smoothing, c.Steps, c.SlopeBits = 2, 4, 30
 	for name, set := range map[string]geometry.Polytope{"ball": l1(t, 2, 1),
-		"list": hull(t, 1, [][]float64{{1, 0}, {0, 1}, {-1, 0}, {0, -1}})} {
+		"list": hull(1, [][]float64{{1, 0}, {0, 1}, {-1, 0}, {0, -1}})} {
 		c.Set = set
 		p := frankWolfe(t, c, 8, 2)
 		p.quiet = true
@@ -101,9 +106,44 @@ func TestAcceptance4FrankWolfeTrace(t *testing.T) {
 	}
 }
 
-func hull(t testing.TB, p float64, points [][]float64) *geometry.Hull {
-	t.Helper()
-	return must.Get(geometry.NewHull(p, points))(t)
+// listed is the convex hull of a list of points, measured in ‖·‖_p: a polytope whose vertices are not on
+// the axes.
+type listed struct {
+	p, diameter float64
+	points      [][]float64
+}
+
+func hull(p float64, points [][]float64) *listed {
+	h := &listed{p: p, points: points}
+	for i, x := range points {
+		for _, y := range points[i+1:] {
+			h.diameter = max(h.diameter, geometry.Norm(floats.SubTo(make([]float64, len(x)), x, y), p))
+		}
+	}
+	return h
+}
+
+func (h *listed) Name() string {
+	return fmt.Sprintf("hull of %d points in %d, l%v", len(h.points), h.Dim(), h.p)
+}
+func (h *listed) Dim() int          { return len(h.points[0]) }
+func (h *listed) Norm() float64     { return h.p }
+func (h *listed) Diameter() float64 { return h.diameter }
+func (h *listed) Vertices() int     { return len(h.points) }
+
+func (h *listed) Vertex(i int) (coordinates []int32, values []float64) {
+	for j, x := range h.points[i] {
+		if x != 0 {
+			coordinates, values = append(coordinates, int32(j)), append(values, x)
+		}
+	}
+	return coordinates, values
+}
+
+func (h *listed) Minimize(v, g []float64) {
+	copy(v, slices.MinFunc(h.points, func(x, y []float64) int {
+		return cmp.Compare(floats.Dot(x, g), floats.Dot(y, g))
+	}))
 }
 
 // The published compositions of noisy maxima: the source's formula, and that the accountant's

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -17,10 +18,12 @@ const Mechanism = "convex"
 type Options struct {
 	Setting
 	Set geometry.Set // an LpBall of p = 2 for methods in ℓ2, where nil is all of Rᵈ
+	// WeightBound is that of DPSGD, which alone takes weights.
+	WeightBound float64
 	Parameters
 }
 
-// Parameters are those of all methods of this package (train.Option).
+// Parameters are those of all methods of this package (internal/param).
 type Parameters struct {
 	Noise Noise `json:"noise,omitempty" for:"phased-sgd frank-wolfe poly-sfw nsfw" help:"\"calibrated\" to $eps by the exact account, \"printed\", the source's, where that keeps its promise, or for nsfw \"corrected\" (default calibrated)"`
 
@@ -36,12 +39,13 @@ type Parameters struct {
 	FullBudget bool `json:"full_budget,omitempty" for:"poly-sfw nsfw" help:"poly-sfw, nsfw: the largest batches that the records allow"`
 	InOrder    bool `json:"in_order,omitempty" for:"poly-sfw nsfw" help:"poly-sfw, nsfw: take the records as they stand, not in a random order"`
 
-	Rate       float64 `json:"rate,omitempty" for:"dp-sgd" help:"dp-sgd: probability that a step takes a record (default: 256/n)"`
-	StepSize   float64 `json:"step_size,omitempty" for:"dp-sgd" help:"dp-sgd: η (default: the theory's for the set)"`
-	StepFactor float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data (default 1)"`
-	Average    bool    `json:"average,omitempty" for:"dp-sgd" help:"dp-sgd: the model is an average of the iterates, not the last"`
-	Lambda     float64 `json:"lambda,omitempty" flag:"l2" for:"dp-sgd output-perturbation objective-perturbation" help:"dp-sgd and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise and bias in the set)"`
-	Smoothing  float64 `json:"smoothing,omitempty" for:"frank-wolfe output-perturbation objective-perturbation" help:"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the theory's)"`
+	Rate         float64 `json:"rate,omitempty" for:"dp-sgd" help:"dp-sgd: probability that a step takes a record; 1 for all records in each step (default: 256/n, and 1 where a record is replaced)"`
+	StepSize     float64 `json:"step_size,omitempty" for:"dp-sgd" help:"dp-sgd: η (default: the theory's for the set, and at $rate 1 a rule's)"`
+	GradientNorm float64 `json:"gradient_norm,omitempty" for:"dp-sgd" help:"dp-sgd: bound on the norm of a record's gradient, of all classes together, to which longer ones are shortened (default: what $clip and $radius allow, and at $rate 1 a rule's)"`
+	StepFactor   float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data (default 1)"`
+	Average      bool    `json:"average,omitempty" for:"dp-sgd" help:"dp-sgd: the model is the average of the last half of the iterates, not the last; at $rate 1 it always is"`
+	Lambda       float64 `json:"lambda,omitempty" flag:"l2" for:"dp-sgd sufficient-statistics output-perturbation objective-perturbation" help:"dp-sgd, sufficient-statistics and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise and bias in the set, or what the noise needs)"`
+	Smoothing    float64 `json:"smoothing,omitempty" for:"frank-wolfe output-perturbation objective-perturbation" help:"frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the theory's)"`
 
 	WeakConvexity float64 `json:"weak_convexity,omitempty" for:"proximally-guided" help:"proximally-guided: ρ (default: the loss's own within $radius)"`
 }
@@ -82,7 +86,10 @@ var catalogue = []struct {
 	{"dp-sgd", func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize,
-			Lambda: o.Lambda, Average: o.Average}, err
+			GradientNorm: o.GradientNorm, Lambda: o.Lambda, Average: o.Average, WeightBound: o.WeightBound}, err
+	}},
+	{"sufficient-statistics", func(o Options) (Method, error) {
+		return SufficientStatistics{Setting: o.Setting, Lambda: o.Lambda}, o.noSet()
 	}},
 	{"output-perturbation", func(o Options) (Method, error) {
 		ball, err := o.ball()
@@ -115,6 +122,9 @@ func New(name string, o Options) (Method, error) {
 		if err := train.CheckOptions(name, o); err != nil {
 			return nil, err
 		}
+		if o.WeightBound != 0 && name != "dp-sgd" {
+			return nil, fmt.Errorf("%s: %w", name, data.ErrWeighted)
+		}
 		return m.make(o)
 	}
 	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
@@ -137,16 +147,24 @@ func (o Options) ball() (float64, error) {
 		Rule: "a ball of l2, or none, for this method"}
 }
 
+// noSet refuses a set, for methods that keep their models in none.
+func (o Options) noSet() error {
+	if o.Set == nil {
+		return nil
+	}
+	return &check.Error{Name: "set", Value: o.Set.Name(), Rule: "none for this method"}
+}
+
 // polytope returns the set, which must be one.
 func (o Options) polytope() (geometry.Polytope, error) {
-	if err := o.need("l1 ball, simplex or hull"); err != nil {
+	if err := o.need("l1 ball or simplex"); err != nil {
 		return nil, err
 	}
 	if p, ok := o.Set.(geometry.Polytope); ok {
 		return p, nil
 	}
 	return nil, &check.Error{Name: "set", Value: o.Set.Name(),
-		Rule: "an l1 ball, simplex or hull, which have vertices, for this method"}
+		Rule: "an l1 ball or simplex, which have vertices, for this method"}
 }
 
 // lpBalls are the sets of methods in ℓp.

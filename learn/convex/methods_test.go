@@ -2,11 +2,13 @@ package convex
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -27,6 +29,9 @@ func TestNew(t *testing.T) {
 		var err error
 		if o.Set, err = geometry.ParseSet(text, 3); err != nil {
 			t.Fatal(err)
+		}
+		if name == "sufficient-statistics" {
+			o.Set = nil
 		}
 		m, err := New(name, o)
 		if err != nil {
@@ -60,6 +65,9 @@ func TestNewRefusesWhatIsNotUsed(t *testing.T) {
 			o := Options{Set: ball}
 			if name == "frank-wolfe" || name == "poly-sfw" {
 				o.Set = simplex
+			}
+			if name == "sufficient-statistics" {
+				o.Set = nil
 			}
 			v := reflect.ValueOf(&o.Parameters).Elem().Field(i)
 			if v.Kind() == reflect.Struct {
@@ -114,6 +122,20 @@ func TestNewNeedsItsSet(t *testing.T) {
 			!strings.Contains(err.Error(), "set = ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Records are measured in the norm that is dual to the set's, and in the Euclidean one where there is no set.
+func TestDualNorm(t *testing.T) {
+	if got := DualNorm(nil); got != 2 {
+		t.Errorf("without a set: %g", got)
+	}
+	for set, want := range map[string]float64{"l1:1": math.Inf(1), "l2:1": 2, "lp:1.5:1": 3} {
+		s, err := geometry.ParseSet(set, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		must.Near(t, set, 1/DualNorm(s), 1/want, 1e-12)
 	}
 }
 

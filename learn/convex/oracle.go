@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/loss"
 )
 
@@ -178,6 +179,7 @@ func (i Interval) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads the form of MarshalText.
 func (i *Interval) UnmarshalText(text []byte) (err error) {
+	i = handle.Made(i)
 	if *i = (Interval{}); len(text) > 0 {
 		*i, err = ParseInterval(string(text))
 	}

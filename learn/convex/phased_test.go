@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -104,6 +105,44 @@ func TestAcceptance4PhasedTrace(t *testing.T) {
 	got := rounds(t, newPhasedRun(p, records(t, rows, y), traintest.Silent{}), 3)
 	must.Near(t, "hinge w3[0]", got[2][0], 0.028496346677, 1e-9)
 	must.Near(t, "hinge w3[1]", got[2][1], 0.016963054767, 1e-9)
+}
+
+// A step that leaves the ball ends on it, before the next step and the average.
+func TestPhasedStepsStayInTheBall(t *testing.T) {
+	p := phased(t, PhasedSGD{Setting: setting(), Ball: 0.05}, 8, 2)
+	for k := range p.schedule.Phases {
+		p.schedule.Phases[k].StepSize *= 100
+	}
+	r := traceRecords(t)
+	run := newPhasedRun(p, r, traintest.Silent{})
+	w, left := make([]float64, 2), 0
+	for k, phase := range p.schedule.Phases {
+		u, sum := slices.Clone(w), make([]float64, 2)
+		for i := phase.From; i < phase.To; i++ {
+			x := r.Row(i)
+			slope := p.oracle.Slope(u[0]*x[0]+u[1]*x[1], r.Response(i))
+			for j := range u {
+				u[j] -= phase.StepSize * slope * x[j]
+			}
+			if norm := math.Hypot(u[0], u[1]); norm > 0.05 {
+				left++
+				u[0], u[1] = 0.05*u[0]/norm, 0.05*u[1]/norm
+			}
+			sum[0], sum[1] = sum[0]+u[0], sum[1]+u[1]
+		}
+		for j := range w {
+			w[j] = sum[j] / float64(phase.To-phase.From)
+		}
+		if err := run.Round(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		for j, got := range run.State()[0].Values {
+			must.Near(t, fmt.Sprintf("w%d[%d]", k+1, j), got, w[j], 1e-12)
+		}
+	}
+	if left == 0 {
+		t.Error("no step leaves the ball: the test shows nothing")
+	}
 }
 
 // Noise off, one phase: a neighbour moves its average by at most the sensitivity that the

@@ -199,13 +199,24 @@ func TestPolySFWPaysForTheWorstRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := plan
-	last := 0.0
+	last, worst, costs := 0.0, 0, 0.0
 	for r, round := range p.rounds {
 		eps, err := p.roundEpsilon(round.influence)
 		if err != nil || eps > p.price.Cost.Epsilon {
 			t.Errorf("round %d costs %g, the model %g (%v)", r, eps, p.price.Cost.Epsilon, err)
 		}
+		if eps > costs {
+			worst, costs = r, eps
+		}
 		last = eps
+	}
+	// The rows of the printed noise are of that round, too.
+	rows := must.Get(p.Compare())(t)
+	for _, row := range rows[2:] {
+		b := p.price.Blocks[worst]
+		if row.Sensitivity != b.Sensitivity || row.Deviation != b.Deviation {
+			t.Errorf("%s: %g, %g, the worst round is %+v", row.Reading, row.Sensitivity, row.Deviation, b)
+		}
 	}
 	if last >= p.price.Cost.Epsilon {
 		t.Errorf("the last round costs %g, the most: the test shows nothing", last)

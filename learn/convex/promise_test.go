@@ -24,11 +24,12 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 	points := [][]float64{{1, 0, 0.5}, {0, 1, -1}, {-1, -0.5, 0}, {0.2, -1, 1}}
 	sets := map[string][2]geometry.Set{
 		"phased-sgd":             {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
-		"frank-wolfe":            {hull(t, 2, points), l1(t, 3, 1)},
-		"poly-sfw":               {hull(t, 2, points), l1(t, 3, 1)},
+		"frank-wolfe":            {hull(2, points), l1(t, 3, 1)},
+		"poly-sfw":               {hull(2, points), l1(t, 3, 1)},
 		"nsfw":                   {lp(t, 3, 1.5, 1), lp(t, 3, 1.5, 2)},
 		"proximally-guided":      {lp(t, 3, 1.5, 1), lp(t, 3, 2, 2)},
 		"dp-sgd":                 {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
+		"sufficient-statistics":  {nil, lp(t, 3, 2, 2)},
 		"output-perturbation":    {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
 		"objective-perturbation": {lp(t, 3, 2, 1), lp(t, 3, 2, 2)},
 	}
@@ -70,6 +71,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 			"smoothing":      func(o *Options) { o.Smoothing = 4 },
 			"weak convexity": func(o *Options) { o.WeakConvexity = 2 },
 			"average":        func(o *Options) { o.Average = true },
+			"gradient norm":  func(o *Options) { o.GradientNorm = 0.3 },
 		} {
 			changed := o
 			change(&changed)
@@ -96,6 +98,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 		"set":   func(p *sampledPlan) { p.c.Ball = 2 }, "rate": func(p *sampledPlan) { p.c.Rate = 0.25 },
 		"steps":     func(p *sampledPlan) { p.c.Steps = 3 },
 		"step size": func(p *sampledPlan) { p.c.StepSize *= 2 },
+		"limit":     func(p *sampledPlan) { p.limit /= 2 },
 		"lambda":    func(p *sampledPlan) { p.c.Lambda = 3 },
 		"average":   func(p *sampledPlan) { p.c.Average = true }, "loss": func(p *sampledPlan) {
 			p.link = loss.SquaredSigmoid{}

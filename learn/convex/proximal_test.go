@@ -41,6 +41,7 @@ func TestAcceptance14ProximalSchedule(t *testing.T) {
 	}
 	s = schedule(t, 1.5, 100_000, 1, 1)
 	must.Near(t, "kappa tilde", s.KappaTilde, 3.3026, 2e-5)
+	must.Near(t, "rate", s.Rate, 1.3953419020680087, 1e-12) // the formula by another program
 	if s.Rounds != 222 || s.Block != 450 || s.Beta != 4 || s.Kappa != 2 {
 		t.Errorf("%+v", s)
 	}

@@ -158,8 +158,8 @@ func TestFrankWolfeScoresAreWithinTheirSensitivity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []geometry.Polytope{l1(t, 3, 1), simplex, hull(t, 1.5, points),
-		hull(t, 2, points)} {
+	for _, set := range []geometry.Polytope{l1(t, 3, 1), simplex, hull(1.5, points),
+		hull(2, points)} {
 		for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[lying]{}} {
 			c := FrankWolfe{Setting: logistics(), Set: set, Steps: 3}
 			c.Loss = l

@@ -26,8 +26,10 @@ type Setting = train.Setting[loss.Loss]
 // task is a checked Setting for n records of dimension d.
 type task struct {
 	Setting
-	link loss.Link
+	link loss.Link // nil of a softmax
 	n, d int
+	// classes is the number of scores that a record has: K of a softmax, else 1.
+	classes int
 	// slope bounds |φ′|, and norm a gradient: slope·R, rounded up. The source writes L0 and
 	// L0·R.
 	slope, norm float64
@@ -40,7 +42,7 @@ func checked(s Setting, n, d int, model float64) (task, error) {
 
 // checkedOn is checked for predictions in an interval.
 func checkedOn(m Interval, s Setting, n, d int, model float64) (task, error) {
-	t := task{Setting: s, n: n, d: d}
+	t := task{Setting: s, n: n, d: d, classes: 1}
 	linear, ok := s.Loss.(loss.Linear)
 	if !ok {
 		name := "none"
@@ -51,30 +53,52 @@ func checkedOn(m Interval, s Setting, n, d int, model float64) (task, error) {
 			Rule: "a generalised linear loss: one of a prediction and a response"}
 	}
 	t.link = linear.Scalar()
+	err := t.bounded(t.link.Lipschitz(m.within(s.Radius * model * (1 + 0x1p-50))))
+	return t, err
+}
+
+// checkedScores is checked for losses of several scores too: softmax.
+func checkedScores(s Setting, n, d int, model float64) (task, error) {
+	several, ok := s.Loss.(loss.Softmax)
+	if !ok {
+		return checked(s, n, d, model)
+	}
+	t := task{Setting: s, n: n, d: d, classes: several.Classes()}
+	if err := check.Whole("number of classes", t.classes, 3, loss.MaxClasses); err != nil {
+		return t, err
+	}
+	err := t.bounded(math.Sqrt2 * (1 + 0x1p-50)) // ‖p - e_y‖ for probabilities p
+	return t, err
+}
+
+// bounded checks what is stated, and sets the bounds on slopes and gradients of a loss whose slopes have
+// the bound slope.
+func (t *task) bounded(slope float64) error {
+	s, n, d := t.Setting, t.n, t.d
 	if n < 1 {
-		return t, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
+		return &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
 	}
 	if d < 1 {
-		return t, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
+		return &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
 	}
 	if !train.InScale(s.Radius) {
-		return t, &check.Error{Name: "radius", Value: s.Radius,
+		return &check.Error{Name: "radius", Value: s.Radius,
 			Rule: train.ScaleRule +
 				": a public bound on the norm of a record's features, to which longer ones are shortened"}
 	}
 	if s.Clip != 0 && !train.InScale(s.Clip) {
-		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule}
+		return &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule}
 	}
-	t.slope = t.link.Lipschitz(m.within(s.Radius * model * (1 + 0x1p-50)))
+	t.slope = slope
 	if s.Clip > 0 {
 		t.slope = min(t.slope, s.Clip)
 	}
 	if math.IsInf(t.slope, 1) {
-		return t, &check.Error{Name: "clip", Value: s.Clip,
-			Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound", t.link.Name())}
+		return &check.Error{Name: "clip", Value: s.Clip,
+			Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound", s.Loss.Name())}
 	}
 	t.norm = t.slope * s.Radius * (1 + 0x1p-50)
-	return t, check.Target(s.Target.Epsilon, s.Target.Delta)
+	return check.Target(s.Target.Epsilon, s.Target.Delta)
 }
 
 // replaced resolves the relation of methods for which records are replaced or blanked.
@@ -224,6 +248,9 @@ func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
 	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
 		return nil, err
 	}
+	if r.Weights() != nil { // which sparse records do not have
+		return nil, data.ErrWeighted
+	}
 	if !r.HasResponses() { // which sparse records have
 		if err := r.Check(t.Loss.Check); err != nil {
 			return nil, err
@@ -268,8 +295,13 @@ func checkSet(s geometry.Set, d int) error {
 // clampSlope returns a slope within ±bound, and 0 for NaN. Sensitivities rest on this, and on no
 // property that a loss states.
 func clampSlope(s, bound float64) float64 {
-	if math.IsNaN(s) {
+	switch {
+	case s > bound:
+		return bound
+	case s < -bound:
+		return -bound
+	case math.IsNaN(s):
 		return 0
 	}
-	return max(-bound, min(bound, s))
+	return s
 }

@@ -17,7 +17,7 @@ import (
 // columns; where one is absent later, the cell is blank, as null is. true is 1 and false is 0. A
 // value within a value, and a name that the first object does not have, are errors.
 func NewJSONL(r io.Reader) (*Table, error) {
-	scan := bufio.NewScanner(r)
+	scan := bufio.NewScanner(given(r))
 	scan.Buffer(make([]byte, 64<<10), MaxLine)
 	t := &Table{Named: true}
 	line := 0
@@ -178,6 +178,9 @@ const chunkRows = 1024
 
 // NewColumns returns the table of a file of typed columns, such as Parquet. A boolean is 1 or 0.
 func NewColumns(f format.File) (*Table, error) {
+	if f == nil {
+		return nil, errors.New("file must be given")
+	}
 	t := &Table{Named: true, Kinds: map[string]format.Kind{}}
 	var all []int
 	for i, c := range f.Columns() {

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/check"
 	_ "github.com/darrm/darrm/votes/compress"
@@ -292,4 +294,43 @@ func TestHeaderThatIsARecord(t *testing.T) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
+}
+
+// The parts of a table are its rows, however the text is cut and whatever is in quotes; and what is wrong with one is
+// wrong with the other.
+func TestPartsAreTheRows(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"1", "2.5", "x", " ", "\"", ",", ",", ",", "\n", "\n", "\r\n", "\"a,\n\"\"\"", "\r", "é"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := "a,b\n"
+		for _, p := range rapid.SliceOfN(piece, 0, 60).Draw(t, "pieces") {
+			text += p
+		}
+		if rapid.IntRange(0, 9).Draw(t, "long") == 0 { // of many parts
+			text = "a,b\n" + strings.Repeat("1,\"2\n\"\n", partBytes/4) + text
+		}
+		var want, got []string
+		wantErr := rows(strings.NewReader(text), true, func(cells []string, line int) {
+			want = append(want, fmt.Sprintf("%d%q", line, cells))
+		})
+		table, err := NewCSV(strings.NewReader(text), true)
+		if err == nil {
+			err = Parts(table, func(part *Table) (read []string, err error) {
+				for {
+					cells, line, err := part.Next()
+					if err != nil {
+						if err == io.EOF {
+							err = nil
+						}
+						return read, err
+					}
+					read = append(read, fmt.Sprintf("%d%q", line, cells))
+				}
+			}, func(read []string) error { got = append(got, read...); return nil })
+		}
+		// A quote that is never closed has its beginning and the end of the text, either of which is named.
+		open := func(err error) bool { return errors.Is(err, csv.ErrQuote) }
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) && !(open(err) && open(wantErr)) || err == nil && !slices.Equal(got, want) {
+			t.Fatalf("%q: %v, want %v; %d rows, want %d", text[max(0, len(text)-200):], err, wantErr, len(got), len(want))
+		}
+	})
 }

@@ -126,7 +126,7 @@ func openIDX(ctx context.Context, dir, name string, f func(io.Reader) error) err
 
 // readIDX returns the sizes and the values of a file with that many dimensions.
 func readIDX(r io.Reader, dimensions int) (sizes []int, values []byte, err error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReader(given(r))
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
@@ -194,8 +194,7 @@ func short(what string, have, want int, err error) error {
 // labels in it and 0 for all others.
 func ReadIDX(images, labels io.Reader, positive []int) (*Records, error) {
 	if labels == nil && positive != nil {
-		return nil, &check.Error{Name: "positive labels", Value: positive,
-			Rule: "left out where there are no labels"}
+		return nil, check.Want("positive labels", positive, "left out where there are no labels")
 	}
 	response := make([]float64, 256)
 	for l := range response {
@@ -205,8 +204,7 @@ func ReadIDX(images, labels io.Reader, positive []int) (*Records, error) {
 	}
 	for _, l := range positive {
 		if l < 0 || l > 255 || response[l] != 0 {
-			return nil, &check.Error{Name: "positive label", Value: l,
-				Rule: "between 0 and 255, and given once"}
+			return nil, check.Want("positive label", l, "between 0 and 255, and given once")
 		}
 		response[l] = 1
 	}

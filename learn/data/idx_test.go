@@ -68,6 +68,7 @@ func TestReadRefuses(t *testing.T) {
 		{"short values", good[:11], "values: 3 of 4"},
 		{"too long", append(bytes.Clone(good), 0), "goes on after its 4 values"},
 		{"no zeros", append([]byte{1}, good[1:]...), "two zeros"},
+		{"one zero", append([]byte{0, 1}, good[2:]...), "two zeros"},
 		{"other type", encode(9, []byte{1}, 1), "type 0x09"},
 		{"images for labels", encode(8, []byte{1}, 1, 1, 1), "3 dimensions, but it must have 1"},
 		{"claims 4 GiB", encode(8, []byte{1}, 1<<32-1), "more than"},

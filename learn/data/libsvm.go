@@ -26,8 +26,7 @@ func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
 // what the file says, 12 bytes for each number, whatever the dimension.
 func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 	if dim < 0 || dim > maxValues {
-		return nil, &check.Error{Name: "dimension", Value: dim,
-			Rule: fmt.Sprintf("between 0 and %d", maxValues)}
+		return nil, check.Wantf("dimension", dim, "between 0 and %d", maxValues)
 	}
 	b := SparseBuilder{Dim: dim}
 	named := 0 // numbers, with those that are 0
@@ -77,7 +76,7 @@ func scanLIBSVM(r io.Reader, dim int, visit func(columns []int32, values []float
 	line int) error) error {
 	var columns []int32
 	var values []float64
-	scan := bufio.NewScanner(r)
+	scan := bufio.NewScanner(given(r))
 	scan.Buffer(make([]byte, 64<<10), MaxLine)
 	line := 1
 	for ; scan.Scan(); line++ {
@@ -101,8 +100,8 @@ func scanLIBSVM(r io.Reader, dim int, visit func(columns []int32, values []float
 				return fmt.Errorf("line %d: index %d after %d, but indices must grow", line, i, last)
 			}
 			if dim > 0 && i > dim {
-				return fmt.Errorf("line %d: %w", line, &check.Error{Name: "index", Value: i,
-					Rule: fmt.Sprintf("at most the dimension %d", dim)})
+				return fmt.Errorf("line %d: %w", line, check.Wantf("index", i, "at most the dimension %d",
+					dim))
 			}
 			last = i
 			columns, values = append(columns, int32(i-1)), append(values, x)
@@ -122,8 +121,7 @@ func parseEntry(f string) (index int, value float64, err error) {
 	a, b, ok := strings.Cut(f, ":")
 	index, err = strconv.Atoi(a)
 	if !ok || err != nil || index < 1 || index > maxValues {
-		return 0, 0, fmt.Errorf(": %w", &check.Error{Name: "field", Value: Shorten(f),
-			Rule: "index:value with an index from 1"})
+		return 0, 0, fmt.Errorf(": %w", check.Want("field", Shorten(f), "index:value with an index from 1"))
 	}
 	if value, err = ParseNumber(b); err != nil {
 		return 0, 0, fmt.Errorf(", index %d: %w", index, err)

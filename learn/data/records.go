@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/vec"
 )
 
@@ -20,6 +21,7 @@ type Records struct {
 	n, d int
 	x    []float64 // row by row
 	y    []float64 // nil where there are none
+	w    []float64 // weights, nil where each is 1
 
 	columns  []string // names of the features, nil where the file has none
 	response string   // name of the response
@@ -35,18 +37,16 @@ const MaxMagnitude = 1e50
 // in size. The slices are kept.
 func NewRecords(n, d int, features, y []float64) (*Records, error) {
 	if n < 1 {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
+		return nil, check.Want("number of records", n, "at least 1")
 	}
 	if d < 1 || n > math.MaxInt/d {
-		return nil, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
+		return nil, check.Want("dimension", d, "at least 1")
 	}
 	if len(features) != n*d {
-		return nil, &check.Error{Name: "number of features", Value: len(features),
-			Rule: fmt.Sprintf("%d records × %d", n, d)}
+		return nil, check.Wantf("number of features", len(features), "%d records × %d", n, d)
 	}
 	if y != nil && len(y) != n {
-		return nil, &check.Error{Name: "number of responses", Value: len(y),
-			Rule: fmt.Sprintf("one for each of the %d records", n)}
+		return nil, check.Wantf("number of responses", len(y), "one for each of the %d records", n)
 	}
 	for i, v := range features {
 		if !(math.Abs(v) <= MaxMagnitude) {
@@ -63,34 +63,17 @@ func NewRecords(n, d int, features, y []float64) (*Records, error) {
 	return &Records{n: n, d: d, x: features, y: y}, nil
 }
 
-// Collect returns the records that scan visits, with responses or without. It keeps copies of what
-// it is given, and refuses what NewRecords refuses.
-func Collect(responses bool, scan func(visit func(x []float64, y float64) error) error) (*Records,
-	error) {
-	var x, y []float64
-	n, d := 0, 0
-	err := scan(func(row []float64, v float64) error {
-		n, d = n+1, len(row)
-		x = append(x, row...)
-		if responses {
-			y = append(y, v)
-		}
-		if len(x) > maxValues {
-			return fmt.Errorf("more than %d numbers", maxValues)
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case n == 0:
-		return nil, errors.New("no records")
+// CheckSize refuses more numbers than a file may have.
+func CheckSize(numbers int) error {
+	if numbers > maxValues {
+		return fmt.Errorf("more than %d numbers", maxValues)
 	}
-	return NewRecords(n, d, x, y)
+	return nil
 }
 
 // AtLines returns the records with their lines in their file, which errors of Check name.
 func (r *Records) AtLines(lines []int) *Records {
+	r = handle.Made(r)
 	placed := *r
 	placed.lines = lines
 	return &placed
@@ -98,30 +81,32 @@ func (r *Records) AtLines(lines []int) *Records {
 
 // Named returns the records with names of their features and of their response.
 func (r *Records) Named(columns []string, response string) *Records {
+	r = handle.Made(r)
 	named := *r
 	named.columns, named.response = columns, response
 	return &named
 }
 
 // Len returns n.
-func (r *Records) Len() int { return r.n }
+func (r *Records) Len() int { return handle.Made(r).n }
 
 // Dim returns d.
-func (r *Records) Dim() int { return r.d }
+func (r *Records) Dim() int { return handle.Made(r).d }
 
 // HasResponses reports whether the records have responses.
-func (r *Records) HasResponses() bool { return r.y != nil }
+func (r *Records) HasResponses() bool { return handle.Made(r).y != nil }
 
 // Columns returns the names of the features, without that of WithIntercept; nil where the
 // file had none. They are taken for public, as a file's format is.
-func (r *Records) Columns() []string { return slices.Clone(r.columns) }
+func (r *Records) Columns() []string { return slices.Clone(handle.Made(r).columns) }
 
 // ResponseName returns the name of the response's column, "" where the file had none.
-func (r *Records) ResponseName() string { return r.response }
+func (r *Records) ResponseName() string { return handle.Made(r).response }
 
 // WithIntercept returns the records with a last feature 1, whose weight is a model's
 // intercept.
 func (r *Records) WithIntercept() *Records {
+	r = handle.Made(r)
 	w := *r
 	w.d++
 	w.x = make([]float64, 0, r.n*w.d)
@@ -132,10 +117,14 @@ func (r *Records) WithIntercept() *Records {
 }
 
 // Row returns the features of record i, from 0, not to be changed.
-func (r *Records) Row(i int) []float64 { return r.x[i*r.d : (i+1)*r.d : (i+1)*r.d] }
+func (r *Records) Row(i int) []float64 {
+	r = handle.Made(r)
+	return r.x[i*r.d : (i+1)*r.d : (i+1)*r.d]
+}
 
 // Response returns the response of record i, 0 where there are none.
 func (r *Records) Response(i int) float64 {
+	r = handle.Made(r)
 	if r.y == nil {
 		return 0
 	}
@@ -144,14 +133,17 @@ func (r *Records) Response(i int) float64 {
 
 // Head returns the first n records.
 func (r *Records) Head(n int) (*Records, error) {
+	r = handle.Made(r)
 	if n < 1 || n > r.n {
-		return nil, &check.Error{Name: "number of records", Value: n,
-			Rule: fmt.Sprintf("between 1 and %d", r.n)}
+		return nil, check.Wantf("number of records", n, "between 1 and %d", r.n)
 	}
 	h := *r
 	h.n, h.x = n, r.x[:n*r.d]
 	if r.y != nil {
 		h.y = r.y[:n]
+	}
+	if r.w != nil {
+		h.w = r.w[:n]
 	}
 	return &h, nil
 }
@@ -161,16 +153,20 @@ func (r *Records) Select(indices []int) (*Records, error) {
 	if len(indices) == 0 {
 		return nil, errors.New("no records selected")
 	}
+	r = handle.Made(r)
 	s := *r
 	s.file, s.lines = "", nil // records of it have other numbers
-	s.n, s.x, s.y = len(indices), make([]float64, 0, len(indices)*r.d), nil
+	s.n, s.x, s.y, s.w = len(indices), make([]float64, 0, len(indices)*r.d), nil, nil
 	for _, i := range indices {
 		if i < 0 || i >= r.n {
-			return nil, &check.Error{Name: "record", Value: i, Rule: fmt.Sprintf("between 0 and %d", r.n-1)}
+			return nil, check.Wantf("record", i, "between 0 and %d", r.n-1)
 		}
 		s.x = append(s.x, r.Row(i)...)
 		if r.y != nil {
 			s.y = append(s.y, r.y[i])
+		}
+		if r.w != nil {
+			s.w = append(s.w, r.w[i])
 		}
 	}
 	return &s, nil
@@ -178,6 +174,7 @@ func (r *Records) Select(indices []int) (*Records, error) {
 
 // Mean returns the mean of the rows.
 func (r *Records) Mean() []float64 {
+	r = handle.Made(r)
 	m := make([]float64, r.d)
 	for i := range r.n {
 		for j, v := range r.Row(i) {
@@ -189,6 +186,7 @@ func (r *Records) Mean() []float64 {
 
 // MaxNorm returns the largest norm of a row, rounded up.
 func (r *Records) MaxNorm() float64 {
+	r = handle.Made(r)
 	m := 0.0
 	for i := range r.n {
 		m = max(m, vec.Norm(r.Row(i)))
@@ -199,6 +197,7 @@ func (r *Records) MaxNorm() float64 {
 // Shortened returns the records with rows longer than radius scaled down to it. Each row
 // by itself, so neighbouring data stay neighbouring.
 func (r *Records) Shortened(radius float64) *Records {
+	r = handle.Made(r)
 	s := r
 	own := func(i int) []float64 {
 		if s == r {
@@ -226,6 +225,7 @@ func (r *Records) Shortened(radius float64) *Records {
 
 // Scaled returns the records with the features of each multiplied by its factor.
 func (r *Records) Scaled(factor func(row []float64) float64) *Records {
+	r = handle.Made(r)
 	s := *r
 	s.x = slices.Clone(r.x)
 	for i := range r.n {
@@ -238,6 +238,7 @@ func (r *Records) Scaled(factor func(row []float64) float64) *Records {
 
 // Digest is a hash of all numbers.
 func (r *Records) Digest() [32]byte {
+	r = handle.Made(r)
 	h := sha256.New()
 	h.Write([]byte("darrm shuffleg records v1"))
 	buf := make([]byte, 0, 8*1024)
@@ -254,6 +255,9 @@ func (r *Records) Digest() [32]byte {
 		put(math.Float64bits(v))
 	}
 	for _, v := range r.y {
+		put(math.Float64bits(v))
+	}
+	for _, v := range r.w {
 		put(math.Float64bits(v))
 	}
 	h.Write(buf)

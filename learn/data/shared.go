@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // SharedError is the error for public records that equal private ones. Their number is a secret of
@@ -23,6 +24,7 @@ func (e *SharedError) Count() string {
 
 // CheckShared returns a [SharedError] where [SharedError.Shared] is not 0.
 func CheckShared(private, public *Records) error {
+	private, public = handle.Made(private), handle.Made(public)
 	if n := shared(private, public); n > 0 {
 		return &SharedError{n, public.Len()}
 	}
@@ -119,14 +121,20 @@ func (e *SampleError) Unwrap() error { return e.Err }
 
 // From returns the records with the name of their file, which errors of Check begin with.
 func (r *Records) From(file string) *Records {
+	r = handle.Made(r)
 	named := *r
 	named.file = file
 	return &named
 }
 
 // Check calls usable for each record with its features and response, NaN where there are no
-// responses, which a task would take 0 for. Its first error is returned, as a *SampleError.
+// responses, which a task would take 0 for. Its first error is returned, as a *SampleError. It refuses
+// records with weights, which methods would take 1 for; one that knows weights checks Unweighted.
 func (r *Records) Check(usable func(a []float64, y float64) error) error {
+	r = handle.Made(r)
+	if r.w != nil {
+		return ErrWeighted
+	}
 	for i := range r.n {
 		y := math.NaN()
 		if r.HasResponses() {
@@ -153,6 +161,7 @@ func lineOf(lines []int, i int) int {
 
 // From returns the records with the name of their file, which errors of Check begin with.
 func (s *Sparse) From(file string) *Sparse {
+	s = handle.Made(s)
 	named := *s
 	named.file = file
 	return &named
@@ -161,6 +170,7 @@ func (s *Sparse) From(file string) *Sparse {
 // Check calls usable for each record with its features that are not 0 and its response. Its first
 // error is returned, as a *SampleError.
 func (s *Sparse) Check(usable func(values []float64, y float64) error) error {
+	s = handle.Made(s)
 	for i := range s.Len() {
 		_, values := s.Row(i)
 		if err := usable(values, s.Response(i)); err != nil {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // A record is shared whatever the order of its numbers, and however few are; one that differs
@@ -156,6 +158,17 @@ func TestCheckApart(t *testing.T) {
 			PublicLabels: labels}
 		if err := f.CheckApart(ctx); errors.Is(err, ErrSameFile) != refused || !refused && err != nil {
 			t.Errorf("public labels %q: %v, refused should be %v", labels, err, refused)
+		}
+	}
+	// A folder as long as a file is not read, as either of the two.
+	if err := os.Mkdir(at("folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folder := must.Get(os.Stat(at("folder")))(t)
+	write("as long", make([]byte, folder.Size()))
+	for _, pair := range [][2]string{{"as long", "folder"}, {"folder", "as long"}, {"none", "empty"}, {"empty", "none"}} {
+		if same, err := sameContent(ctx, at(pair[0]), at(pair[1])); err == nil || same {
+			t.Errorf("%q: the same %v, %v", pair, same, err)
 		}
 	}
 	ended, cancel := context.WithCancel(ctx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Sparse is a set of samples of which most features are 0, row by row without the zeros. Make
@@ -35,6 +36,7 @@ type SparseBuilder struct {
 // Add appends a row: its columns from 0, ascending, their values, and its response. Values
 // that are 0 are left out. They are copied. Values must be finite and at most 1e50 in size.
 func (b *SparseBuilder) Add(columns []int32, values []float64, y float64) error {
+	b = handle.Made(b)
 	if len(b.s.start) == 0 {
 		b.s.start = []int{0}
 	}
@@ -54,8 +56,7 @@ func (b *SparseBuilder) Add(columns []int32, values []float64, y float64) error 
 				last+1)
 		case b.Dim > 0 && int(j) >= b.Dim:
 			return fmt.Errorf("record %d: %w", record,
-				&check.Error{Name: "column", Value: j + 1,
-					Rule: fmt.Sprintf("at most the dimension %d", b.Dim)})
+				check.Wantf("column", j+1, "at most the dimension %d", b.Dim))
 		case !(math.Abs(values[k]) <= MaxMagnitude):
 			return fmt.Errorf("record %d: feature %d = %v, but it must be at most %g in size", record, j+1,
 				values[k], MaxMagnitude)
@@ -74,21 +75,23 @@ func (b *SparseBuilder) Add(columns []int32, values []float64, y float64) error 
 
 // Records returns the rows. The builder is not to be used afterwards.
 func (b *SparseBuilder) Records() (*Sparse, error) {
+	b = handle.Made(b)
 	b.s.d = b.Dim
 	if b.s.d == 0 {
 		b.s.d = b.largest
 	}
 	if len(b.s.y) == 0 {
-		return nil, &check.Error{Name: "number of records", Value: 0, Rule: "at least 1"}
+		return nil, check.Want("number of records", 0, "at least 1")
 	}
 	if b.s.d < 1 {
-		return nil, &check.Error{Name: "dimension", Value: b.s.d, Rule: "at least 1"}
+		return nil, check.Want("dimension", b.s.d, "at least 1")
 	}
 	return &b.s, nil
 }
 
 // SparseOf returns the records without their zeros. A record without a response gets 0.
 func SparseOf(r *Records) *Sparse {
+	r = handle.Made(r)
 	s := &Sparse{d: r.d, file: r.file, lines: r.lines, start: make([]int, 1, r.n+1),
 		y: make([]float64, r.n)}
 	for i := range r.n {
@@ -104,27 +107,38 @@ func SparseOf(r *Records) *Sparse {
 }
 
 // Len returns n.
-func (s *Sparse) Len() int { return len(s.y) }
+func (s *Sparse) Len() int { return len(handle.Made(s).y) }
 
 // Dim returns d.
-func (s *Sparse) Dim() int { return s.d }
+func (s *Sparse) Dim() int { return handle.Made(s).d }
 
 // NonZeros returns the number of features that are not 0.
-func (s *Sparse) NonZeros() int { return len(s.value) }
+func (s *Sparse) NonZeros() int { return len(handle.Made(s).value) }
 
 // Row returns the columns of record i, from 0, that are not 0, and their values, neither to
 // be changed.
 func (s *Sparse) Row(i int) (columns []int32, values []float64) {
+	s = handle.Made(s)
+	if s.start == nil {
+		return nil, nil
+	}
 	a, b := s.start[i], s.start[i+1]
 	return s.column[a:b:b], s.value[a:b:b]
 }
 
-// Response returns the response of record i.
-func (s *Sparse) Response(i int) float64 { return s.y[i] }
+// Response returns the response of record i, 0 where there are none.
+func (s *Sparse) Response(i int) float64 {
+	s = handle.Made(s)
+	if s.y == nil {
+		return 0
+	}
+	return s.y[i]
+}
 
 // Transpose returns the records by columns: Row(j) of it has the records in which feature j
 // is not 0, ascending, and their values. Its responses are 0.
 func (s *Sparse) Transpose() *Sparse {
+	s = handle.Made(s)
 	t := &Sparse{d: s.Len(), start: make([]int, s.d+1), column: make([]int32, len(s.column)),
 		value: make([]float64, len(s.value)), y: make([]float64, s.d)}
 	for _, j := range s.column {
@@ -147,6 +161,7 @@ func (s *Sparse) Transpose() *Sparse {
 // Scaled returns the records with the values of row i times factor(its values), where that is
 // below 1: each row by itself, so neighbouring data stay neighbouring.
 func (s *Sparse) Scaled(factor func(values []float64) float64) *Sparse {
+	s = handle.Made(s)
 	out := s
 	for i := range s.Len() {
 		_, values := s.Row(i)
@@ -168,8 +183,9 @@ func (s *Sparse) Scaled(factor func(values []float64) float64) *Sparse {
 
 // Dense returns the records with their zeros, at most 2²⁷ numbers.
 func (s *Sparse) Dense() (*Records, error) {
+	s = handle.Made(s)
 	n := s.Len()
-	if n > maxValues/s.d {
+	if s.d > 0 && n > maxValues/s.d {
 		return nil, fmt.Errorf("%d records of dimension %d are more than %d numbers", n, s.d, maxValues)
 	}
 	x := make([]float64, n*s.d)
@@ -188,6 +204,7 @@ func (s *Sparse) Dense() (*Records, error) {
 
 // Digest is a hash of all numbers.
 func (s *Sparse) Digest() [32]byte {
+	s = handle.Made(s)
 	h := sha256.New()
 	h.Write([]byte("darrm sparse records v1"))
 	buf := make([]byte, 0, 8*1024)

@@ -1,16 +1,13 @@
 package data
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/votes/format"
 )
 
@@ -32,68 +29,19 @@ type Table struct {
 	// Kinds are the types of columns that the file's format declares, by name; nil for a format of
 	// text.
 	Kinds map[string]format.Kind
+	// DecimalComma is true of a text whose numbers have a comma where others have a point; it is stated, never found.
+	DecimalComma bool
 	// Named is true of names that the file has: models publish them.
 	Named bool
 
-	next  func() (cells []string, line int, err error)
-	first []string // a row that was read to count the columns
-	line  int      // of first
-}
-
-// NewCSV returns the table of a CSV file, whose first row decides what is between the cells
-// ([format.Separator]). With header the first line names the columns. It refuses
-// names that occur twice, and a header of numbers, since it may be a record, which a model would
-// publish.
-func NewCSV(r io.Reader, header bool) (*Table, error) {
-	r, separator := format.PeekSeparator(r)
-	cr := NewCSVReader(r)
-	cr.Comma = separator
-	cr.TrimLeadingSpace = separator != '\t' // else an empty cell would be trimmed away
-	return newSeparated(cr, header)
-}
-
-// NewTSV is NewCSV for a file with tabs between cells.
-func NewTSV(r io.Reader, header bool) (*Table, error) {
-	cr := NewCSVReader(r)
-	cr.Comma = '\t'
-	return newSeparated(cr, header)
-}
-
-func newSeparated(cr *csv.Reader, header bool) (*Table, error) {
-	t := &Table{Named: header}
-	t.next = func() ([]string, int, error) {
-		row, err := cr.Read()
-		if err != nil {
-			return nil, 0, err // it names the line
-		}
-		line, _ := cr.FieldPos(0)
-		return row, line, nil
-	}
-	row, line, err := t.next()
-	switch {
-	case err == io.EOF && !header:
-		return t, nil
-	case err == io.EOF:
-		return nil, errors.New("no records")
-	case err != nil:
-		return nil, err
-	}
-	row = slices.Clone(row)
-	row[0] = strings.TrimPrefix(row[0], "\ufeff")
-	if !header {
-		t.first, t.line = row, line
-		for i := range row {
-			t.Columns = append(t.Columns, strconv.Itoa(i+1))
-		}
-		return t, nil
-	}
-	if isRecord(row) {
-		return nil, check.SettledBy(errors.New(
-			"line 1: only numbers, but it must be the names of the columns: a record there would be "+
-				"published as names; with no header say so"), "header")
-	}
-	t.Columns = row
-	return t, t.distinct()
+	next func() (cells []string, line int, err error)
+	// split returns what hands out parts of the rows that are left, nil for a table that is one part. It is
+	// called once, and then nothing else is read.
+	split func() func() (part func() Table, err error)
+	// numbers hands out rows of a format of numbers, NaN where one is missing; next has them as text.
+	numbers func() (row []float64, record int, err error)
+	first   []string // a row that was read to count the columns
+	line    int      // of first
 }
 
 // distinct refuses a name that occurs twice.
@@ -112,12 +60,29 @@ func (t *Table) distinct() error {
 // Next returns the next row, one cell for each column, and its line. The cells are good until the
 // row after it. The error is io.EOF after the last.
 func (t *Table) Next() (cells []string, line int, err error) {
+	t = handle.Made(t)
 	if t.first != nil {
 		cells, line, t.first = t.first, t.line, nil
 		return cells, line, nil
 	}
+	if t.next == nil {
+		return nil, 0, io.EOF
+	}
 	return t.next()
 }
+
+// Numbers returns the next row of a table whose HasNumbers is true, good until the row after it, and its number from
+// 1. NaN is a missing number. The error is io.EOF after the last.
+func (t *Table) Numbers() (row []float64, record int, err error) {
+	t = handle.Made(t)
+	if t.numbers == nil {
+		return nil, 0, errors.New("the table has cells of text")
+	}
+	return t.numbers()
+}
+
+// HasNumbers reports whether the rows are of numbers, as of an array.
+func (t *Table) HasNumbers() bool { return handle.Made(t).numbers != nil }
 
 // isRecord reports whether the first line is a record where a header is expected: all its entries
 // are numbers. Three or more numbers that count up from 0 or 1 are no record, since some programs
@@ -137,16 +102,6 @@ func isRecord(header []string) bool {
 	return !counts || first != 0 && first != 1
 }
 
-// ParseNumber parses a finite decimal.
-func ParseNumber(field string) (float64, error) {
-	field = strings.TrimSpace(field)
-	v, err := strconv.ParseFloat(field, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, &check.Error{Name: "value", Value: Shorten(field), Rule: "a finite number"}
-	}
-	return v, nil
-}
-
 // Shorten quotes a field for an error message.
 func Shorten(s string) string {
 	if len(s) > 40 {
@@ -155,42 +110,14 @@ func Shorten(s string) string {
 	return strconv.Quote(s)
 }
 
-// NewCSVReader returns a reader of CSV whose lines are at most MaxLine bytes long. A row is
-// good until the next is read.
-func NewCSVReader(r io.Reader) *csv.Reader {
-	cr := csv.NewReader(&lineGuard{r: r, line: 1})
-	cr.ReuseRecord = true
-	return cr
+// given returns r, and for nil a reader whose error says so.
+func given(r io.Reader) io.Reader {
+	if r == nil {
+		return noReader{}
+	}
+	return r
 }
 
-// lineGuard passes a stream on while its lines are at most MaxLine bytes. Lines inside
-// quotes are one: encoding/csv keeps them together.
-type lineGuard struct {
-	r      io.Reader
-	line   int
-	length int
-	quoted bool
-}
+type noReader struct{}
 
-func (g *lineGuard) Read(p []byte) (int, error) {
-	if len(p) > 1<<16 {
-		p = p[:1<<16]
-	}
-	n, err := g.r.Read(p)
-	for _, b := range p[:n] {
-		g.length++
-		switch {
-		case b == '"':
-			g.quoted = !g.quoted // a doubled quote is none: it changes twice
-		case b == '\n':
-			g.line++
-			if !g.quoted {
-				g.length = 0
-			}
-		}
-		if g.length > MaxLine {
-			return 0, fmt.Errorf("line %d is longer than %d bytes", g.line, MaxLine)
-		}
-	}
-	return n, err
-}
+func (noReader) Read([]byte) (int, error) { return 0, errors.New("reader must be given") }

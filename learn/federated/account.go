@@ -31,8 +31,7 @@ func (p *plan) newAccount(name Account) (*account, error) {
 		known = append(known, Account(m))
 	}
 	if !slices.Contains(known, name) {
-		return nil, &check.Error{Name: "account", Value: fmt.Sprintf("%q", name),
-			Rule: fmt.Sprintf("among %q", known)}
+		return nil, check.Wantf("account", fmt.Sprintf("%q", name), "among %q", known)
 	}
 	return &account{p, name}, nil
 }

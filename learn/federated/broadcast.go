@@ -56,8 +56,8 @@ func (b Broadcast) check(t *task) error {
 		return err
 	}
 	if (b.Round == 0) != (b.Previous == nil) {
-		return &check.Error{Name: "previous model", Value: len(b.Previous),
-			Rule: "left out in round 0, and stated in every other"}
+		return check.Want("previous model", len(b.Previous),
+			"left out in round 0, and stated in every other")
 	}
 	if b.Previous == nil {
 		return nil
@@ -68,7 +68,7 @@ func (b Broadcast) check(t *task) error {
 // checkModel refuses vectors of another length, and those that left the range of numbers.
 func checkModel(name string, x []float64, d int) error {
 	if len(x) != d {
-		return &check.Error{Name: "length of the " + name, Value: len(x), Rule: fmt.Sprint(d)}
+		return check.Want("length of the "+name, len(x), fmt.Sprint(d))
 	}
 	for _, v := range x {
 		if !(math.Abs(v) <= largestWeight) {

@@ -59,7 +59,7 @@ func (c Central) New(n, features int) (*Plan, error) {
 	p := &Plan{plan{task: *t, kind: trusted, period: c.Period}}
 	p.price = train.Price{Method: c.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}
 	if p.Local.Steps > 1 && c.Noise == train.Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated beside a local phase"}
+		return nil, check.Want("noise", c.Noise, "calibrated beside a local phase")
 	}
 	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, train.Printed); err != nil {
 		return nil, err
@@ -83,11 +83,10 @@ func (c Central) name() string {
 // checkDifferences checks C_1, which a method without differences has not.
 func (t *task) checkDifferences(has bool) error {
 	if has && !train.InScale(t.DifferenceClip) {
-		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: train.ScaleRule}
+		return check.Want("difference clip", t.DifferenceClip, train.ScaleRule)
 	}
 	if !has && t.DifferenceClip != 0 {
-		return &check.Error{Name: "difference clip", Value: t.DifferenceClip,
-			Rule: "left out for a method without differences"}
+		return check.Want("difference clip", t.DifferenceClip, "left out for a method without differences")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -13,6 +14,7 @@ import (
 // Compare prices other ways to account for the run, or other noise, beside the one in use. For a
 // mode that does not apply to the run ε is +Inf, and Reading gives the reason.
 func (p *Plan) Compare() ([]train.PriceRow, error) {
+	p = handle.Made(p)
 	if p.price.Event == nil {
 		return nil, fmt.Errorf("%s has no price", p.price.Method)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
@@ -35,13 +36,17 @@ type Reply struct {
 //
 // The first step touches no data. The noise is in float64, as package train says.
 func (s *Silo) Local(ctx context.Context, q Request) (Reply, error) {
+	s = handle.Made(s)
 	p := s.plan
+	if err := p.made(); err != nil {
+		return Reply{}, err
+	}
 	if err := check.Whole("round", q.Round, 0, p.Rounds-1); err != nil {
 		return Reply{}, err
 	}
 	if want := p.silo(q.Round); q.Silo != want || s.number != want {
-		return Reply{}, &check.Error{Name: "silo of the local phase", Value: q.Silo,
-			Rule: fmt.Sprintf("%d in round %d, and this one is %d", want, q.Round, s.number)}
+		return Reply{}, check.Wantf("silo of the local phase", q.Silo, "%d in round %d, and this one is %d",
+			want, q.Round, s.number)
 	}
 	if err := check.Whole("step to keep", q.Keep+1, 0, p.Local.Steps); err != nil {
 		return Reply{}, err

@@ -3,7 +3,7 @@ package federated
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -25,6 +25,14 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the theory's step leaves the noise out", File: "psgm.go",
 			Old: "take(math.Sqrt(p.beta)*float64(p.n)", New: "take(1e9*math.Sqrt(p.beta)*float64(p.n)",
 			Killer: "TestTheoryStep"},
+		{Name: "a local phase that cannot be priced is free", File: "psgm.go",
+			Old: "if local, err = p.localEvent(); err != nil {\n\t\t\treturn err",
+			New: "if local, err = p.localEvent(); err != nil {\n\t\t\treturn nil", Killer: "TestRefusedParameters"},
+		{Name: "a block may have any length", File: "server.go", Old: "len(messages)%size != 0 || n > BlockSize {",
+			New: "len(messages)%size != 0 && n > BlockSize {", Killer: "TestBlockSum"},
+		{Name: "a mean that was stopped is one", File: "run.go",
+			Old: "return nil\n\t})\n\tif err != nil {\n\t\treturn err",
+			New: "return nil\n\t})\n\tif err != nil {\n\t\treturn nil", Killer: "TestStoppedMean"},
 		{Name: "each block sums the first block's vectors", File: "run.go",
 			Old: "do(worker, start+from, start+to, sum)", New: "do(worker, from, to, sum)",
 			Killer: "TestBlockSumsTakeEachVectorOnce"},

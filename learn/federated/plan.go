@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
@@ -59,6 +60,14 @@ func (p *plan) weight(round int) float64 {
 		return 1
 	}
 	return 0
+}
+
+// made refuses a plan that nobody made.
+func (p *plan) made() error {
+	if p == nil || p.d < 1 || p.Loss == nil {
+		return errors.New("a plan must be made by PSGM.New or Central.New")
+	}
+	return nil
 }
 
 // sent returns the clipping norms of the streams that a round has, 0 for one that it has not: for
@@ -123,36 +132,45 @@ func (p *plan) streams() (count [2]int) {
 
 // Plan returns the plan for callers that know no silos.
 func (p *Plan) Plan() train.Plan {
+	p = handle.Made(p)
 	return train.Plan{Price: p.Price(), Rows: p.Compare, Train: p.Train}
 }
 
 // Price returns the privacy cost of the model.
-func (p *Plan) Price() train.Price { return p.price.Clone() }
+func (p *Plan) Price() train.Price { return handle.Made(p).price.Clone() }
 
 // LocalEpsilon returns ε₀ of one report, 0 for a method without reports.
 func (p *Plan) LocalEpsilon() float64 {
-	if p.randomizer == nil {
-		return 0
+	p = handle.Made(p)
+	switch {
+	case p.randomizer != nil:
+		return p.randomizer.Epsilon()
+	case p.kind == shuffled: // nobody made the plan
+		return math.Inf(1)
 	}
-	return p.randomizer.Epsilon()
+	return 0
 }
 
 // Randomizer returns the randomiser of the reports, nil for a method without them.
-func (p *Plan) Randomizer() randomiser.Randomizer { return p.randomizer }
+func (p *Plan) Randomizer() randomiser.Randomizer { return handle.Made(p).randomizer }
 
 // Expected returns the number of reports of a stream in a round, and the least that it must have.
-func (p *Plan) Expected(round int) (reports, least int) { return p.expected(round), p.least(round) }
+func (p *Plan) Expected(round int) (reports, least int) {
+	p = handle.Made(p)
+	return p.expected(round), p.least(round)
+}
 
 // hasReports refuses a plan whose silos send none.
 func (p *plan) hasReports() error {
 	if p.kind != shuffled {
 		return fmt.Errorf("%s has no reports: its server sees the records", p.price.Method)
 	}
-	return nil
+	return p.made()
 }
 
 // Reports returns the largest number of reports that the run sends; 0 for a method without reports.
 func (p *Plan) Reports() int {
+	p = handle.Made(p)
 	if p.randomizer == nil {
 		return 0
 	}
@@ -168,7 +186,7 @@ func (p *Plan) Reports() int {
 }
 
 // Dim returns the length of the model.
-func (p *Plan) Dim() int { return p.d }
+func (p *Plan) Dim() int { return handle.Made(p).d }
 
 // streamRounds returns the number of streams of reports, or of noisy means, over all rounds.
 func (p *Plan) streamRounds() int {
@@ -178,6 +196,7 @@ func (p *Plan) streamRounds() int {
 
 // Train returns the method on the records of all silos, silo after silo.
 func (p *Plan) Train(records *data.Records) (train.Algorithm, error) {
+	p = handle.Made(p)
 	if err := p.take(records); err != nil {
 		return train.Algorithm{}, err
 	}
@@ -185,13 +204,14 @@ func (p *Plan) Train(records *data.Records) (train.Algorithm, error) {
 }
 
 // Noiseless returns a plan of the same steps, batches and clips without any noise. It has no price.
-func (p *Plan) Noiseless() *Plan { return p.priceless(noiseless) }
+func (p *Plan) Noiseless() *Plan { return handle.Made(p).priceless(noiseless) }
 
 // Rehearsal returns a plan that adds to each mean of clipped vectors normal noise of the deviation
 // Scale/√(d·N) that the mean of N reports has, in place of reports. It is tens of times faster and
 // protects nothing: who holds the records adds no noise of their own. It has no price and is
 // never released.
 func (p *Plan) Rehearsal() (*Plan, error) {
+	p = handle.Made(p)
 	if p.kind != shuffled {
 		return nil, fmt.Errorf("%s has no reports to stand in for", p.price.Method)
 	}
@@ -278,11 +298,12 @@ func sensitivity(norm float64, count int) float64 {
 }
 
 // LocalNoise returns σ, 0 without local steps.
-func (p *Plan) LocalNoise() float64 { return p.sigma }
+func (p *Plan) LocalNoise() float64 { return handle.Made(p).sigma }
 
 // SiloReports returns the number of reports that a silo, numbered from 0, sends to a broadcast on
 // each stream.
 func (p *Plan) SiloReports(b Broadcast, silo int) (count [2]int) {
+	p = handle.Made(p)
 	for k, norm := range p.sent(b) {
 		if norm > 0 {
 			count[k] = p.batch(b.Round, silo)

@@ -280,6 +280,7 @@ func TestRefusedParameters(t *testing.T) {
 		"difference clip = 0":        func(c *PSGM) { c.DifferenceClip = 0 },
 		"difference clip = 1":        func(c *PSGM) { c.Momentum = 1 },
 		"momentum = 0":               func(c *PSGM) { c.Momentum = 0 },
+		"momentum = 1.5":             func(c *PSGM) { c.Momentum, c.DifferenceClip = 1.5, 0 },
 		"numbers of batch = 3":       func(c *PSGM) { c.Batch = []int{1, 2, 3} },
 		"batch of silo 2 = 8":        func(c *PSGM) { c.Batch = []int{5, 8} },
 		"step size = 0":              func(c *PSGM) { c.StepSize, c.Momentum, c.DifferenceClip = 0, 1, 0 },
@@ -293,6 +294,9 @@ func TestRefusedParameters(t *testing.T) {
 		"local clip = 0":             func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 5} },
 		"local noise = -1": func(c *PSGM) {
 			c.Local = Local{Steps: 2, Batch: 5, Clip: 1, Noise: -1}
+		},
+		"local phase: epsilon 7.07": func(c *PSGM) {
+			c.Local, c.Target.Epsilon = Local{Steps: 2, Batch: 5, Clip: 1}, 1e-12
 		},
 		"target epsilon = 0":      func(c *PSGM) { c.Epsilon, c.Target.Epsilon = 0, 0 },
 		"target delta = 1":        func(c *PSGM) { c.Target.Delta = 1 },
@@ -350,9 +354,10 @@ func TestCompare(t *testing.T) {
 	local := networkPlan(t, 400, 10, func(c *PSGM) {
 		c.Account, c.Local = "", Local{Steps: 3, Batch: 10, Clip: 1, Noise: 2}
 	})
-	if rows := must.Get(local.Compare())(t); math.Abs(rows[0].Epsilon-local.Price().Cost.Epsilon) >
-		1e-6 {
-		t.Errorf("a local phase: %+v, the price is %v", rows[0], local.Price().Cost)
+	for i, row := range must.Get(local.Compare())(t) {
+		if row.InUse != (i == 0) || row.InUse && math.Abs(row.Epsilon-local.Price().Cost.Epsilon) > 1e-6 {
+			t.Errorf("a local phase, row %d: %+v, the price is %v", i, row, local.Price().Cost)
+		}
 	}
 	c := Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(2))(t), StartSeed: 3,
 		Silos: []int{100}, Rounds: 10, StepSize: 0.1, GradientClip: 1, Target: target}}
@@ -363,6 +368,22 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := p.Noiseless().Compare(); err == nil {
 		t.Error("a run without a price is compared")
+	}
+}
+
+// The name says which of the published methods it is: one communication or more a phase, all records or some.
+func TestNames(t *testing.T) {
+	for want, change := range map[string]func(*PSGM){
+		"mb-psgm-fg": nil,
+		"ce-psgm-fg": func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 10, Clip: 1, Noise: 2} },
+		"mb-psgm":    func(c *PSGM) { c.Batch = []int{5} },
+		"ce-psgm": func(c *PSGM) {
+			c.FirstBatch, c.Local = []int{5}, Local{Steps: 2, Batch: 10, Clip: 1, Noise: 2}
+		},
+	} {
+		if got := networkPlan(t, 64, 3, change).Price().Method; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

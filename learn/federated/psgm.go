@@ -108,9 +108,8 @@ func (r Randomizer) of(d int, epsilon float64) (randomiser.Randomizer, error) {
 }
 
 func (r Randomizer) fault() error {
-	return &check.Error{Name: "randomizer", Value: strconv.Quote(string(r)),
-		Rule: fmt.Sprintf("%s, %s, %s, %s:bits, %s:bits:k or %s:k", OneBit, Floats, PrivUnit, PrivUnit,
-			PrivUnit, RandK)}
+	return check.Wantf("randomizer", strconv.Quote(string(r)), "%s, %s, %s, %s:bits, %s:bits:k or %s:k",
+		OneBit, Floats, PrivUnit, PrivUnit, PrivUnit, RandK)
 }
 
 // Plan prices the method for the records of all silos.
@@ -159,8 +158,8 @@ func (c PSGM) New(n, features int) (*Plan, error) {
 // batches returns how many records each silo takes.
 func (t *task) batches(name string, stated []int) ([]int, error) {
 	if n := len(stated); n > 1 && n != len(t.Silos) {
-		return nil, check.SettledBy(&check.Error{Name: "numbers of " + name, Value: n,
-			Rule: fmt.Sprintf("1, or one for each of %d silos", len(t.Silos))}, name)
+		return nil, check.SettledBy(check.Wantf("numbers of "+name, n, "1, or one for each of %d silos",
+			len(t.Silos)), name)
 	}
 	out := slices.Clone(t.Silos)
 	for m, size := range t.Silos {
@@ -267,8 +266,8 @@ func (p *Plan) setStepSize() error {
 	}
 	step, by := p.theoryStep()
 	if !train.InScale(step) {
-		return check.SettledBy(&check.Error{Name: "the theory's step size", Value: step,
-			Rule: train.ScaleRule + "; or state one"}, "step size")
+		return check.SettledBy(check.Want("the theory's step size", step, train.ScaleRule+
+			"; or state one"), "step size")
 	}
 	p.StepSize = step
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("step size %.6g: the theory's, all of whose "+

@@ -177,6 +177,53 @@ func TestBlocksAddUp(t *testing.T) {
 	}
 }
 
+// A block's sum is that of its reports one after the other, and the server's mean takes it in their place.
+// A block has whole messages, no more than its size, and the answer to a broadcast that there is.
+func TestBlockSum(t *testing.T) {
+	p, silos, server := sending(t, 64, nil)
+	b := server.Broadcast()
+	reports := gather(t, silos, b)[gradients]
+	size := p.Randomizer().Size()
+	want := make([]float64, p.d)
+	for m := range slices.Chunk(reports, size) {
+		if err := p.Randomizer().Add(want, m, p.GradientClip); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := must.Get(p.BlockSum(t.Context(), b, gradients, reports))(t)
+	for j := range want {
+		must.Near(t, "sum", got[j], want[j], 1e-12)
+	}
+	for name, messages := range map[string][]byte{"half a report": reports[:len(reports)-1],
+		"a byte more":             append(slices.Clone(reports), 0),
+		"one report more":         slices.Repeat(reports[:size], BlockSize+1),
+		"half a report too many":  slices.Repeat(reports[:size], BlockSize+1)[:BlockSize*size+1],
+		"no report among reports": append(slices.Clone(reports), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9}...)} {
+		if _, err := p.BlockSum(t.Context(), b, gradients, messages); err == nil {
+			t.Errorf("%s: summed", name)
+		}
+	}
+	if _, err := p.BlockSum(t.Context(), Broadcast{Round: 1, Model: b.Model}, gradients, reports); err == nil {
+		t.Error("reports to a broadcast without a previous model: summed")
+	}
+	full := slices.Repeat(reports[:size], BlockSize)
+	if _, err := p.BlockSum(t.Context(), b, gradients, full); err != nil {
+		t.Errorf("a full block: %v", err)
+	}
+}
+
+// A mean that was stopped is an error: what was summed before is none.
+func TestStoppedMean(t *testing.T) {
+	p, silos, server := sending(t, 64, nil)
+	e := &run{p: &must.Get(p.Rehearsal())(t).plan, server: server, silos: silos, z: make([]float64, p.d),
+		noise: seeded(1).Normals()}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.means(ctx, server.Broadcast()); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // Every vector that is reported is within its public bound, which server and silo work out from the
 // same numbers.
 func TestVectorsAreClipped(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
@@ -104,6 +105,7 @@ func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
 // that differ by a late silo's reports would single them out, and its price is for being among all
 // (package rounds keeps a book).
 func (p *Plan) NewShuffler(b Broadcast) (*randomiser.Shuffler, error) {
+	p = handle.Made(p)
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err
 	}
@@ -131,6 +133,7 @@ func (p *plan) expectedReports(b Broadcast) (expected [2]randomiser.Expected) {
 // expects, by stream. It is for a shuffle whose reports are never in one place:
 // randomiser.Expected.Enough decides when it may release.
 func (p *Plan) ExpectedReports(b Broadcast) ([2]randomiser.Expected, error) {
+	p = handle.Made(p)
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return [2]randomiser.Expected{}, err
 	}

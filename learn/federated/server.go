@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/train"
@@ -31,7 +32,7 @@ type Server struct {
 
 // NewServer returns a server before its first round. The coins choose the iterate that Uniform
 // returns, and need not be secret.
-func (p *Plan) NewServer(coins stream.Coins) *Server { return newServer(&p.plan, coins) }
+func (p *Plan) NewServer(coins stream.Coins) *Server { return newServer(&handle.Made(p).plan, coins) }
 
 func newServer(p *plan, coins stream.Coins) *Server {
 	vector := func() []float64 { return make([]float64, p.d) }
@@ -45,16 +46,24 @@ func newServer(p *plan, coins stream.Coins) *Server {
 // State returns the vectors that later rounds depend on. They are the server's own memory: the
 // server goes on with values written to them.
 func (s *Server) State() []train.Vector {
+	s = handle.Made(s)
 	return []train.Vector{{Name: "rounds", Values: s.done}, {Name: "x", Values: s.x},
 		{Name: "previous", Values: s.previous}, {Name: "v", Values: s.v}, {Name: "kept", Values: s.kept}}
 }
 
 // Round returns the number of rounds done.
-func (s *Server) Round() int { return int(s.done[0]) }
+func (s *Server) Round() int {
+	s = handle.Made(s)
+	if s.done == nil {
+		return 0
+	}
+	return int(s.done[0])
+}
 
 // Model returns the model after the rounds done, by the plan's Output, in the server's memory.
 func (s *Server) Model() []float64 {
-	if s.plan.Output == Uniform {
+	s = handle.Made(s)
+	if s.plan != nil && s.plan.Output == Uniform {
 		return s.kept
 	}
 	return s.x
@@ -62,6 +71,7 @@ func (s *Server) Model() []float64 {
 
 // Broadcast returns the message to all silos. It changes nothing.
 func (s *Server) Broadcast() Broadcast {
+	s = handle.Made(s)
 	b := Broadcast{Round: s.Round(), Model: slices.Clone(s.x)}
 	if b.Round > 0 {
 		b.Previous = slices.Clone(s.previous)
@@ -77,7 +87,8 @@ func (s *Server) Broadcast() Broadcast {
 // It refuses a round with fewer reports than the price was worked out for, one with a stream longer
 // than the other, and messages of another length.
 func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
-	p := s.plan
+	s = handle.Made(s)
+	p := handle.Made(s.plan)
 	if err := p.hasReports(); err != nil {
 		return Request{}, err
 	}
@@ -86,8 +97,8 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	var count [2]int
 	for k := range r {
 		if len(r[k])%size != 0 {
-			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", randomiser.Stream(k)),
-				Value: len(r[k]), Rule: fmt.Sprintf("a multiple of %d, the length of a message", size)}
+			return Request{}, check.Wantf(fmt.Sprintf("bytes of %v", randomiser.Stream(k)), len(r[k]),
+				"a multiple of %d, the length of a message", size)
 		}
 		count[k] = len(r[k]) / size
 	}
@@ -107,7 +118,8 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 // for bit.
 func (s *Server) ReceiveBlocks(count [2]int, sum func(of randomiser.Stream, block int) ([]float64,
 	error)) (Request, error) {
-	p := s.plan
+	s = handle.Made(s)
+	p := handle.Made(s.plan)
 	if err := p.hasReports(); err != nil {
 		return Request{}, err
 	}
@@ -121,19 +133,18 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of randomiser.Stream, bloc
 		n := count[k]
 		switch {
 		case norm == 0 && n != 0:
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)),
-				Value: n, Rule: fmt.Sprintf("none in round %d", b.Round)}
+			return Request{}, check.Wantf(fmt.Sprintf("reports of %v", randomiser.Stream(k)), n,
+				"none in round %d", b.Round)
 		case norm == 0:
 			continue
 		case n < p.least(b.Round):
 			return Request{}, &TooFewError{Round: b.Round, Stream: randomiser.Stream(k), Reports: n,
 				Least: p.least(b.Round)}
 		case n > p.expected(b.Round):
-			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", randomiser.Stream(k)),
-				Value: n, Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
+			return Request{}, check.Wantf(fmt.Sprintf("reports of %v", randomiser.Stream(k)), n,
+				"at most %d: some came twice", p.expected(b.Round))
 		case same != 0 && n != same:
-			return Request{}, &check.Error{Name: "reports of differences", Value: n,
-				Rule: fmt.Sprintf("as many as of gradients, %d", same)}
+			return Request{}, check.Wantf("reports of differences", n, "as many as of gradients, %d", same)
 		}
 		same = n
 	}
@@ -142,7 +153,7 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of randomiser.Stream, bloc
 		for block := range blocks(count[k]) {
 			v, err := sum(randomiser.Stream(k), block)
 			if err == nil && len(v) != p.d {
-				err = &check.Error{Name: "length of a block's sum", Value: len(v), Rule: fmt.Sprint(p.d)}
+				err = check.Want("length of a block's sum", len(v), fmt.Sprint(p.d))
 			}
 			if err != nil {
 				return Request{}, err
@@ -160,13 +171,14 @@ func (s *Server) ReceiveBlocks(count [2]int, sum func(of randomiser.Stream, bloc
 // the other. Cost: d normal numbers for each.
 func (p *Plan) BlockSum(ctx context.Context, b Broadcast, of randomiser.Stream,
 	messages []byte) ([]float64, error) {
+	p = handle.Made(p)
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err
 	}
 	size := p.randomizer.Size()
 	if n := len(messages) / size; len(messages)%size != 0 || n > BlockSize {
-		return nil, &check.Error{Name: "bytes of a block", Value: len(messages),
-			Rule: fmt.Sprintf("up to %d messages of %d", BlockSize, size)}
+		return nil, check.Wantf("bytes of a block", len(messages), "up to %d messages of %d", BlockSize,
+			size)
 	}
 	return p.blockSum(ctx, p.sent(b)[of], messages)
 }
@@ -212,6 +224,10 @@ func (s *Server) turn(b Broadcast) (Request, error) {
 
 // Step is the local phase of one step, x - η·v_r, which needs no data and no silo.
 func (s *Server) Step(ctx context.Context, q Request) (Reply, error) {
+	s = handle.Made(s)
+	if err := s.plan.made(); err != nil {
+		return Reply{}, err
+	}
 	if h := s.plan.Local.Steps; h > 1 {
 		return Reply{}, fmt.Errorf("silo %d is to do %d local steps", q.Silo, h)
 	}
@@ -230,8 +246,12 @@ func (s *Server) reservoir(round int) int {
 
 // Accept takes the reply to a request, which ends the round.
 func (s *Server) Accept(q Request, r Reply) error {
+	s = handle.Made(s)
+	if err := s.plan.made(); err != nil {
+		return err
+	}
 	if q.Round != s.Round() || r.Round != q.Round {
-		return &check.Error{Name: "round of the local phase", Value: r.Round, Rule: fmt.Sprint(s.Round())}
+		return check.Want("round of the local phase", r.Round, fmt.Sprint(s.Round()))
 	}
 	for name, v := range map[string][]float64{"model": r.Model, "direction": q.Direction} {
 		if err := checkModel(name, v, s.plan.d); err != nil {
@@ -239,8 +259,7 @@ func (s *Server) Accept(q Request, r Reply) error {
 		}
 	}
 	if (r.Kept != nil) != (q.Keep >= 0) {
-		return &check.Error{Name: "kept model", Value: len(r.Kept),
-			Rule: "there if and only if it was asked for"}
+		return check.Want("kept model", len(r.Kept), "there if and only if it was asked for")
 	}
 	if r.Kept != nil {
 		if err := checkModel("kept model", r.Kept, s.plan.d); err != nil {

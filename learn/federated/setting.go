@@ -94,7 +94,7 @@ type task struct {
 func (s Setting) check(n, features int) (*task, error) {
 	t := &task{Setting: s, n: n, features: features}
 	if s.Loss == nil {
-		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
+		return nil, check.Want("task", "none", "stated, such as logistic")
 	}
 	if err := check.Whole("features", features, 1, 0); err != nil {
 		return nil, err
@@ -114,15 +114,14 @@ func (s Setting) check(n, features int) (*task, error) {
 		t.smallest = min(t.smallest, size)
 	}
 	if n != sum {
-		return nil, &check.Error{Name: "number of records", Value: n,
-			Rule: fmt.Sprintf("the %d of all silos", sum)}
+		return nil, check.Wantf("number of records", n, "the %d of all silos", sum)
 	}
 	t.Silos = slices.Clone(s.Silos)
 	if err := check.Whole("rounds", s.Rounds, 1, maxRounds); err != nil {
 		return nil, err
 	}
 	if !train.InScale(s.GradientClip) {
-		return nil, &check.Error{Name: "gradient clip", Value: s.GradientClip, Rule: train.ScaleRule}
+		return nil, check.Want("gradient clip", s.GradientClip, train.ScaleRule)
 	}
 	if err := check.Among([]Output{"", Last, Uniform})("output", s.Output); err != nil {
 		return nil, err
@@ -147,8 +146,8 @@ func (s Setting) check(n, features int) (*task, error) {
 func (t *task) checkLocal() error {
 	if t.Local.Steps <= 1 {
 		if t.Local.Steps < 0 || t.Local != (Local{Steps: t.Local.Steps}) {
-			return &check.Error{Name: "local steps", Value: t.Local.Steps,
-				Rule: "at least 2 beside a batch, clip or noise of local steps: the first step needs none"}
+			return check.Want("local steps", t.Local.Steps,
+				"at least 2 beside a batch, clip or noise of local steps: the first step needs none")
 		}
 		t.Local.Steps = 1
 		return nil
@@ -160,11 +159,11 @@ func (t *task) checkLocal() error {
 		return err
 	}
 	if !train.InScale(t.Local.Clip) {
-		return &check.Error{Name: "local clip", Value: t.Local.Clip, Rule: train.ScaleRule}
+		return check.Want("local clip", t.Local.Clip, train.ScaleRule)
 	}
 	if t.Local.Noise != 0 && (t.Local.NoNoise || !train.InScale(t.Local.Noise)) {
-		return &check.Error{Name: "local noise", Value: t.Local.Noise,
-			Rule: "0 for what the target needs, or " + train.ScaleRule}
+		return check.Want("local noise", t.Local.Noise, "0 for what the target needs, or "+
+			train.ScaleRule)
 	}
 	return nil
 }
@@ -175,11 +174,11 @@ func (t *task) checkStep(theory bool) error {
 		return nil
 	}
 	if t.StepSize == 0 {
-		return check.SettledBy(&check.Error{Name: "step size", Value: t.StepSize,
-			Rule: train.ScaleRule + ": the theory's is for shuffled reports with a difference clip, which " +
-				"it takes for the smoothness"}, "step size")
+		return check.SettledBy(check.Want("step size", t.StepSize, train.ScaleRule+
+			": the theory's is for shuffled reports with a difference clip, which "+
+			"it takes for the smoothness"), "step size")
 	}
-	return &check.Error{Name: "step size", Value: t.StepSize, Rule: train.ScaleRule}
+	return check.Want("step size", t.StepSize, train.ScaleRule)
 }
 
 // setStart sets x_0.
@@ -188,13 +187,11 @@ func (t *task) setStart() error {
 	switch sized, ok := t.Loss.(loss.Sized); {
 	case t.Start != nil:
 		if len(t.Start) != t.d {
-			return &check.Error{Name: "dimension of the start", Value: len(t.Start),
-				Rule: fmt.Sprintf("the model's, %d", t.d)}
+			return check.Wantf("dimension of the start", len(t.Start), "the model's, %d", t.d)
 		}
 		for _, v := range t.Start {
 			if !(math.Abs(v) <= data.MaxMagnitude) {
-				return &check.Error{Name: "start", Value: v,
-					Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
+				return check.Wantf("start", v, "at most %g in size", data.MaxMagnitude)
 			}
 		}
 		copy(t.start, t.Start)
@@ -210,6 +207,9 @@ func (t *task) take(r *data.Records) error { return t.fits(r, t.n) }
 
 // fits checks that there are n records, and that the loss can use each.
 func (t *task) fits(r *data.Records, n int) error {
+	if t.Loss == nil {
+		return &check.Error{Name: "loss", Value: "nil", Rule: "given"}
+	}
 	return train.CheckRecords(r, n, t.features, t.Loss.Check)
 }
 

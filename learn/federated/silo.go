@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/randomiser"
@@ -33,6 +34,7 @@ type Reports [2][]byte
 // records, would tell a record's true sign. Coins of a simulation protect nothing and stay as they
 // are, so that the roles repeat it.
 func (p *Plan) NewSilo(number int, records *data.Records, coins stream.Coins) (*Silo, error) {
+	p = handle.Made(p)
 	if err := p.hasReports(); err != nil {
 		return nil, err
 	}
@@ -79,6 +81,10 @@ func sample(rng *rand.ChaCha8, n, k int) []int {
 // Report answers a broadcast: one message for each sampled record and stream. Their number and
 // length do not depend on the records. Cost: two gradients and two messages for each record.
 func (s *Silo) Report(ctx context.Context, b Broadcast) (Reports, error) {
+	s = handle.Made(s)
+	if err := s.plan.made(); err != nil {
+		return Reports{}, err
+	}
 	if err := b.check(&s.plan.task); err != nil {
 		return Reports{}, err
 	}

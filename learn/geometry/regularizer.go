@@ -1,7 +1,7 @@
 // Package geometry has what keeps a model small: regularisers ψ and sets, by their proximal
 // maps and projections. Give a method's Config one of NoRegularizer, L1, L2 and Ball; a
 // regulariser of another program implements Regularizer. Methods without a projection take a
-// Set, by its linear minimisation: LpBall, and the polytopes L1Ball, Simplex and Hull.
+// Set, by its linear minimisation: LpBall, and the polytopes L1Ball and Simplex.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.
@@ -26,6 +26,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/vec"
 )
 
@@ -196,6 +197,10 @@ func FactorPSD(m []float64, d, rank int) ([]float64, error) {
 
 // eigen returns the eigenvalues of the symmetric part, ascending, and its eigenvectors.
 func eigen(m []float64, d int) ([]float64, *mat.Dense, error) {
+	if d < 1 || len(m) != d*d {
+		return nil, nil, &check.Error{Name: "numbers of a matrix", Value: len(m),
+			Rule: fmt.Sprintf("%d, of %d rows, at least 1", d*d, d)}
+	}
 	s := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {

@@ -31,6 +31,9 @@ type Set interface {
 // Gap returns max_{v∈W} ⟨g, w-v⟩, at a gradient g of w the Frank-Wolfe gap: at least 0 for w
 // in W, and 0 where w is stationary.
 func Gap(s Set, w, g []float64) float64 {
+	if s == nil {
+		return math.Inf(1) // of all points
+	}
 	v := make([]float64, len(w))
 	s.Minimize(v, g)
 	return floats.Dot(g, w) - floats.Dot(g, v)
@@ -46,16 +49,14 @@ type LpBall struct {
 // NewLpBall returns the ball of a dimension, p in (1,2] and a finite radius above 0.
 func NewLpBall(dim int, p, radius float64) (LpBall, error) {
 	if !(p > 1 && p <= 2) {
-		return LpBall{}, &check.Error{Name: "norm p of a ball", Value: p,
-			Rule: "in (1, 2]; for 1 take the ℓ1 ball"}
+		return LpBall{}, check.Want("norm p of a ball", p, "in (1, 2]; for 1 take the ℓ1 ball")
 	}
 	return LpBall{dim, p, radius}, checkSize(dim, radius)
 }
 
 func checkSize(dim int, radius float64) error {
 	if dim < 1 || dim > math.MaxInt32 {
-		return &check.Error{Name: "dimension", Value: dim,
-			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return check.Wantf("dimension", dim, "between 1 and %d", math.MaxInt32)
 	}
 	return check.Positive("radius of the set", radius)
 }
@@ -187,8 +188,7 @@ func ParseSet(text string, dim int) (Set, error) {
 }
 
 func noSet(text string) error {
-	return &check.Error{Name: "set", Value: fmt.Sprintf("%q", text),
-		Rule: "one of " + strings.Join(SetNames(), ", ")}
+	return check.Want("set", fmt.Sprintf("%q", text), "one of "+strings.Join(SetNames(), ", "))
 }
 
 // Dual returns q with 1/p + 1/q = 1, +Inf for p = 1 and 1 for p = +Inf.
@@ -245,14 +245,6 @@ func Norm(v []float64, p float64) float64 {
 // normSlack bounds the relative rounding error of a Norm of d numbers, with room to spare:
 // powers are off by some units in the last place, sums by d of them.
 func normSlack(d int) float64 { return vec.Slack(d) + 0x1p-44 }
-
-// checkNorm checks the p of a set's norm.
-func checkNorm(p float64) error {
-	if !(p >= 1 && p <= 2) {
-		return &check.Error{Name: "norm p", Value: p, Rule: "between 1 and 2"}
-	}
-	return nil
-}
 
 // Shortening returns the factor that brings v to a norm ‖v‖_q of at most radius, q in [1, +Inf]: 1
 // where it is within, and otherwise rounded so that the exact norm is never above the radius.

@@ -15,22 +15,12 @@ func sets(t testing.TB, d int) []Set {
 	lp, err2 := NewLpBall(d, 1.3, 0.7)
 	ball, err3 := NewL1Ball(d, 2)
 	simplex, err4 := NewSimplex(d, 2)
-	points := [][]float64{}
-	rng := rand.New(rand.NewPCG(1, uint64(d)))
-	for range 7 {
-		x := make([]float64, d)
-		for j := range x {
-			x[j] = rng.NormFloat64()
-		}
-		points = append(points, x)
-	}
-	hull, err5 := NewHull(1.5, points)
-	for _, err := range []error{err1, err2, err3, err4, err5} {
+	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return []Set{two, lp, ball, simplex, hull}
+	return []Set{two, lp, ball, simplex}
 }
 
 func vector(t *rapid.T, d int) []float64 {
@@ -108,18 +98,6 @@ func TestVertices(t *testing.T) {
 	}
 }
 
-// Of a long list the diameter is not below that of all pairs, and at most twice it.
-func TestDiametersOfLongLists(t *testing.T) {
-	points := make([][]float64, 20_000)
-	for i := range points {
-		points[i] = []float64{math.Sin(float64(i))}
-	}
-	h, err := NewHull(2, points)
-	if err != nil || !(h.Diameter() >= 1.9999 && h.Diameter() <= 4) {
-		t.Errorf("%v, %v", h.Diameter(), err)
-	}
-}
-
 // A projection is a point of the set that no step towards another brings nearer: ⟨v-Πv, w-Πv⟩
 // ≤ 0 for every vertex w.
 func TestProjections(t *testing.T) {
@@ -159,10 +137,6 @@ func TestSetsRefuse(t *testing.T) {
 		"radius":    func() error { _, err := NewL1Ball(2, math.Inf(1)); return err },
 		"dimension": func() error { _, err := NewSimplex(0, 1); return err },
 		"vertices":  func() error { _, err := NewL1Ball(maxVertices, 1); return err },
-		"hull's p":  func() error { _, err := NewHull(3, [][]float64{{1}}); return err },
-		"no points": func() error { _, err := NewHull(1, nil); return err },
-		"ragged":    func() error { _, err := NewHull(1, [][]float64{{1, 2}, {1}}); return err },
-		"NaN":       func() error { _, err := NewHull(1, [][]float64{{math.NaN()}}); return err },
 	} {
 		if f() == nil {
 			t.Errorf("%s is taken", name)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/vec"
 )
 
 // Link is φ(z, y), a loss of the prediction z. Unless its comment states otherwise its zero value
@@ -151,9 +152,25 @@ func (Logit) Value(z, y float64) float64 {
 }
 
 func (Logit) Slope(z, y float64) float64 { return sigmoid(z) - y }
-func (Logit) Curvature() float64         { return 0.25 }
-func (Logit) Lipschitz(float64) float64  { return 1 }
-func (Logit) WeakConvexity() float64     { return 0 }
+
+// Slopes replaces four predictions by their slopes at four responses, by vec.Exp: the same bits on every processor. Of nil
+// it replaces nothing.
+func (Logit) Slopes(z, y *[vec.Quad]float64) {
+	if z == nil || y == nil {
+		return
+	}
+	for q, v := range z {
+		z[q] = -v
+	}
+	vec.Exps(z)
+	for q, e := range z {
+		z[q] = 1/(1+e) - y[q]
+	}
+}
+
+func (Logit) Curvature() float64        { return 0.25 }
+func (Logit) Lipschitz(float64) float64 { return 1 }
+func (Logit) WeakConvexity() float64    { return 0 }
 
 // sigmoid returns 1/(1+e^-z).
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
@@ -189,36 +206,60 @@ func NewEnvelope(of Proximal, beta float64) (Envelope, error) {
 	if err := check.Positive("Moreau parameter beta", beta); err != nil {
 		return Envelope{}, err
 	}
+	if of == nil {
+		return Envelope{}, &check.Error{Name: "link of an envelope", Value: "nil", Rule: "given"}
+	}
 	if of.WeakConvexity() != 0 {
-		return Envelope{}, &check.Error{Name: "link of an envelope", Value: of.Name(), Rule: "convex"}
+		return Envelope{}, check.Want("link of an envelope", of.Name(), "convex")
 	}
 	return Envelope{of, beta}, nil
 }
 
+// noLink is the link of what nobody made. It has no values, and nothing bounds it.
+type noLink struct{}
+
+func (noLink) Name() string                          { return "none" }
+func (noLink) Check(float64) error                   { return errors.New("link must be given") }
+func (noLink) Value(_, _ float64) float64            { return math.NaN() }
+func (noLink) Slope(_, _ float64) float64            { return math.NaN() }
+func (noLink) Curvature() float64                    { return math.Inf(1) }
+func (noLink) Lipschitz(float64) float64             { return math.Inf(1) }
+func (noLink) WeakConvexity() float64                { return math.Inf(1) }
+func (noLink) Prox(_, _, _ float64) float64          { return math.NaN() }
+func (noLink) EnvelopeSlope(_, _, _ float64) float64 { return math.NaN() }
+
+// link returns the link that is smoothed.
+func (e Envelope) link() Proximal {
+	if e.of == nil {
+		return noLink{}
+	}
+	return e.of
+}
+
 // Name returns the link's name and β.
-func (e Envelope) Name() string { return fmt.Sprintf("%s smoothed at %v", e.of.Name(), e.beta) }
+func (e Envelope) Name() string { return fmt.Sprintf("%s smoothed at %v", e.link().Name(), e.beta) }
 
 // Of returns the link that is smoothed, and β.
-func (e Envelope) Of() (Proximal, float64) { return e.of, e.beta }
+func (e Envelope) Of() (Proximal, float64) { return e.link(), e.beta }
 
 // Check is the link's.
-func (e Envelope) Check(y float64) error { return e.of.Check(y) }
+func (e Envelope) Check(y float64) error { return e.link().Check(y) }
 
 // Value returns env(z, y).
 func (e Envelope) Value(z, y float64) float64 {
-	u := e.of.Prox(z, y, e.beta)
-	return e.of.Value(u, y) + e.beta/2*(u-z)*(u-z)
+	u := e.link().Prox(z, y, e.beta)
+	return e.link().Value(u, y) + e.beta/2*(u-z)*(u-z)
 }
 
 // Slope returns β(z - prox(z)).
-func (e Envelope) Slope(z, y float64) float64 { return e.of.EnvelopeSlope(z, y, e.beta) }
+func (e Envelope) Slope(z, y float64) float64 { return e.link().EnvelopeSlope(z, y, e.beta) }
 
 // Curvature returns a bound on env″: β, or the link's own where that is less (the envelope of
 // a C-smooth φ is Cβ/(C+β)-smooth).
-func (e Envelope) Curvature() float64 { return min(e.beta, e.of.Curvature()) }
+func (e Envelope) Curvature() float64 { return min(e.beta, e.link().Curvature()) }
 
 // Lipschitz returns the link's bound over all z: the minimiser u can lie beyond |z|.
-func (e Envelope) Lipschitz(float64) float64 { return e.of.Lipschitz(math.Inf(1)) }
+func (e Envelope) Lipschitz(float64) float64 { return e.link().Lipschitz(math.Inf(1)) }
 
 // WeakConvexity returns 0.
 func (e Envelope) WeakConvexity() float64 { return 0 }

@@ -133,6 +133,5 @@ func Parse(name string) (Loss, error) {
 		l, err := NewInsensitive(v)
 		return GLM[Insensitive]{l}, err
 	}
-	return nil, &check.Error{Name: "task", Value: fmt.Sprintf("%q", name),
-		Rule: "one of " + strings.Join(Names(), ", ")}
+	return nil, check.Want("task", fmt.Sprintf("%q", name), "one of "+strings.Join(Names(), ", "))
 }

@@ -4,7 +4,10 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/darrm/darrm/internal/vec"
 )
 
 // A smoothness is an upper bound, so that no step counts as non-expansive that is not: it is
@@ -107,5 +110,49 @@ func TestNetworkGradientAgainstDifferences(t *testing.T) {
 	}
 	if _, err := NewNetwork(0); err == nil {
 		t.Error("a network without units is accepted")
+	}
+}
+
+// Four at a time are as one at a time, to the rounding of the exponential.
+func TestQuadsAreAsRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	for range 2000 {
+		z, y := [vec.Quad]float64{}, [vec.Quad]float64{0, 1, 0, 1}
+		for q := range z {
+			z[q] = 20 * rng.NormFloat64() * math.Exp(3*rng.NormFloat64())
+		}
+		got := z
+		Logit{}.Slopes(&got, &y)
+		for q := range z {
+			if want := (Logit{}).Slope(z[q], y[q]); !(math.Abs(got[q]-want) < 1e-15) {
+				t.Fatalf("slope at %v of %v: %v, want %v", z[q], y[q], got[q], want)
+			}
+		}
+		scores := make([][vec.Quad]float64, 3)
+		for k := range scores {
+			for q := range scores[k] {
+				scores[k][q] = 5 * rng.NormFloat64()
+			}
+		}
+		quads := slices.Clone(scores)
+		ChancesOfQuad(quads)
+		for q := range z {
+			one := []float64{scores[0][q], scores[1][q], scores[2][q]}
+			Chances(one)
+			for k, want := range one {
+				if !(math.Abs(quads[k][q]-want) < 1e-15) {
+					t.Fatalf("class %d of %v: %v, want %v", k, scores, quads[k][q], want)
+				}
+			}
+		}
+	}
+	nan := [vec.Quad]float64{math.NaN(), 1}
+	Logit{}.Slopes(&nan, &[vec.Quad]float64{})
+	if !math.IsNaN(nan[0]) || math.IsNaN(nan[1]) {
+		t.Error("what is no number has a slope, or makes another none:", nan)
+	}
+	Logit{}.Slopes(&nan, nil)
+	if !math.IsNaN(nan[0]) || !(nan[1] > 0) {
+		t.Error("of no responses predictions are replaced:", nan)
 	}
 }

@@ -30,14 +30,17 @@ func NewNetwork(hidden int) (Network, error) {
 	return Network{hidden}, check.Whole("hidden units", hidden, 1, maxHidden)
 }
 
-// ParseSized returns the loss of a name: one of Parse's, or "network:h", whose models have another
-// length than a record and which only some methods train.
+// ParseSized returns the loss of a name: one of Parse's, or "network:h" or "softmax:K", whose models
+// have another length than a record and which only some methods train.
 func ParseSized(name string) (Loss, error) {
+	if s, found, err := parseSoftmax(name); found {
+		return s, err
+	}
 	if hidden, ok := strings.CutPrefix(name, "network:"); ok {
 		h, err := strconv.Atoi(hidden)
 		if err != nil {
-			return nil, &check.Error{Name: "task", Value: strconv.Quote(name),
-				Rule: "network: and how many hidden units, such as network:10"}
+			return nil, check.Want("task", strconv.Quote(name),
+				"network: and how many hidden units, such as network:10")
 		}
 		return NewNetwork(h)
 	}
@@ -47,6 +50,9 @@ func ParseSized(name string) (Loss, error) {
 // Features returns the features p of the records of a model with so many numbers, h(p+2)+1; false
 // where no p ≥ 1 has that many.
 func (n Network) Features(dim int) (int, bool) {
+	if n.hidden < 1 {
+		return 0, false
+	}
 	p := (dim-1)/n.hidden - 2
 	return p, p >= 1 && n.ModelDim(p) == dim
 }
@@ -101,8 +107,11 @@ func (n Network) parts(x []float64, features int) (inner, bias, outer []float64)
 	return x[:h*features], x[h*features : h*(features+1)], x[h*(features+1) : h*(features+2)]
 }
 
-// Predict returns the network's output o.
+// Predict returns the network's output o, 0 of an empty model.
 func (n Network) Predict(x, a []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
 	inner, bias, outer := n.parts(x, len(a))
 	o := x[len(x)-1]
 	for k, w := range outer {
@@ -121,6 +130,9 @@ func (n Network) Loss(x, a []float64, y float64) float64 {
 // Gradient sets g to the gradient, by back-propagation. It allocates nothing: the units' outputs
 // and slopes wait in those parts of g that they come to.
 func (n Network) Gradient(g, x, a []float64, y float64) {
+	if len(x) == 0 {
+		return
+	}
 	p := len(a)
 	inner, bias, outer := n.parts(x, p)
 	gInner, gBias, gOuter := n.parts(g, p)

@@ -61,8 +61,8 @@ func ParsePair(name string) (Pair, error) {
 			return NewPair(l.link, Orientation(orientation))
 		}
 	}
-	return Pair{}, &check.Error{Name: "pair loss", Value: fmt.Sprintf("%q", name),
-		Rule: "one of " + strings.Join(PairNames(), ", ") + ", each also with :ordered"}
+	return Pair{}, check.Want("pair loss", fmt.Sprintf("%q", name), "one of "+
+		strings.Join(PairNames(), ", ")+", each also with :ordered")
 }
 
 // NewPair returns the loss of a link for the class 1 and an orientation, "" being Symmetric.
@@ -71,12 +71,10 @@ func NewPair(link Link, orientation Orientation) (Pair, error) {
 		orientation = Symmetric
 	}
 	if orientation != Symmetric && orientation != Ordered {
-		return Pair{}, &check.Error{Name: "orientation", Value: fmt.Sprintf("%q", orientation),
-			Rule: "symmetric or ordered"}
+		return Pair{}, check.Want("orientation", fmt.Sprintf("%q", orientation), "symmetric or ordered")
 	}
 	if link == nil {
-		return Pair{}, &check.Error{Name: "pair loss", Value: "none",
-			Rule: "one of " + strings.Join(PairNames(), ", ")}
+		return Pair{}, check.Want("pair loss", "none", "one of "+strings.Join(PairNames(), ", "))
 	}
 	return Pair{link, orientation}, nil
 }
@@ -121,18 +119,26 @@ func (p Pair) Sign(y, y2 float64) float64 {
 	return y - y2
 }
 
+// known returns the link, which the zero Pair has not.
+func (p Pair) known() Link {
+	if p.link == nil {
+		return noLink{}
+	}
+	return p.link
+}
+
 // Value returns ℓ(s).
-func (p Pair) Value(s float64) float64 { return p.link.Value(s, 1) }
+func (p Pair) Value(s float64) float64 { return p.known().Value(s, 1) }
 
 // Slope returns ℓ′(s).
-func (p Pair) Slope(s float64) float64 { return p.link.Slope(s, 1) }
+func (p Pair) Slope(s float64) float64 { return p.known().Slope(s, 1) }
 
 // Slopes bounds |ℓ′(s)| for |s| ≤ within, rounded up; within may be +Inf, and so may the bound.
 func (p Pair) Slopes(within float64) float64 {
 	if _, ok := p.link.(Square); ok { // the link's own bound is for every response
 		return 2 * (1 + within) * (1 + 0x1p-50)
 	}
-	return p.link.Lipschitz(within)
+	return p.known().Lipschitz(within)
 }
 
 // Lipschitz bounds the norm of the gradient for examples of norm at most radius and models of
@@ -144,11 +150,11 @@ func (p Pair) Lipschitz(radius, model float64) float64 {
 // Smoothness returns an L for which f is L-smooth for all examples of norm at most radius,
 // rounded up: the link's curvature times (2·radius)².
 func (p Pair) Smoothness(radius float64) float64 {
-	return timesSquare(p.link.Curvature(), 2*radius)
+	return timesSquare(p.known().Curvature(), 2*radius)
 }
 
 // Convex reports whether f is convex in w for every pair.
-func (p Pair) Convex() bool { return p.link.WeakConvexity() == 0 }
+func (p Pair) Convex() bool { return p.known().WeakConvexity() == 0 }
 
 // Falling reports whether ℓ′(s) ≤ 0 is known for every s. It is for hinge, logistic, loglink and
 // their envelopes. Then all gradients of one partner's pairs lie in a ball. Its diameter is the
@@ -172,8 +178,7 @@ func falling(l Link) bool {
 func (p Pair) Smoothed(beta float64) (Pair, error) {
 	proximal, ok := p.link.(Proximal)
 	if !ok {
-		return Pair{}, &check.Error{Name: "pair loss", Value: p.Name(),
-			Rule: "one with a proximal map, or smooth"}
+		return Pair{}, check.Want("pair loss", p.Name(), "one with a proximal map, or smooth")
 	}
 	e, err := NewEnvelope(proximal, beta)
 	return Pair{e, p.orientation}, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -121,6 +122,19 @@ func TestAUCIntervalCovers(t *testing.T) {
 	if i := intervalOf([]float64{1, 2, 3, 4, 5, 6},
 		[]bool{false, false, false, true, true, true}); i[0] > .5 || i[1] != 1 {
 		t.Errorf("three right of three: %v", i)
+	}
+	// One record of a class is one trial, wherever it stands among the others.
+	for others := 1; others <= 40; others++ {
+		for below := range others + 1 {
+			scores, positive := make([]float64, others+1), make([]bool, others+1)
+			for i := range scores {
+				scores[i], positive[i] = float64(i), i == below
+			}
+			low, high := num.Wilson(float64(below)/float64(others), 1)
+			if got := *intervalOf(scores, positive); got != (Interval{low, high}) {
+				t.Fatalf("%d of %d: %v, want %v to %v", below, others, got, low, high)
+			}
+		}
 	}
 	if intervalOf([]float64{1, 2}, []bool{true, true}) != nil {
 		t.Error("an interval of one class")

@@ -5,22 +5,26 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/learn/loss"
 )
 
-// several makes a model of several classes of a document whose task is read: a model of two for
-// each class, that class against the rest, with the same columns, rules and radius.
+// several makes a model of several classes of a document whose task is read: for each class a model of its
+// score, against the rest or of a softmax, with the same columns, rules and radius.
 func (m *Model) several(d Document) (*Model, error) {
 	count := len(d.Classes)
+	softmax, joint := m.Task.(loss.Softmax)
 	switch {
+	case joint && count != softmax.Classes():
+		return nil, &check.Error{Name: "classes", Value: fmt.Sprintf("%q", d.Classes),
+			Rule: fmt.Sprintf("the %d of the task %s", softmax.Classes(), d.Task)}
 	case !m.Link.Classes() || m.network != nil:
-		return nil, &check.Error{Name: "classes", Value: fmt.Sprintf("%q", d.Classes),
-			Rule: "left out for the task " + d.Task}
+		return nil, check.Want("classes", fmt.Sprintf("%q", d.Classes), "left out for the task "+d.Task)
 	case count < 3:
-		return nil, &check.Error{Name: "classes", Value: fmt.Sprintf("%q", d.Classes),
-			Rule: "three or more: a model of two has one score"}
+		return nil, check.Want("classes", fmt.Sprintf("%q", d.Classes),
+			"three or more: a model of two has one score")
 	case len(m.Weights)%count != 0 || len(m.Weights) == 0:
-		return nil, &check.Error{Name: "number of weights", Value: len(m.Weights),
-			Rule: fmt.Sprintf("a multiple of the %d classes", count)}
+		return nil, check.Wantf("number of weights", len(m.Weights), "a multiple of the %d classes", count)
 	}
 	for i, word := range d.Classes {
 		if slices.Contains(d.Classes[:i], word) {
@@ -36,6 +40,9 @@ func (m *Model) several(d Document) (*Model, error) {
 	for k := range count {
 		one := d
 		one.Classes, one.Simulated = nil, nil
+		if joint { // a class by itself has a score, and no probability
+			one.Task, one.Link = loss.LeastSquares{}.Name(), LinkIdentity
+		}
 		one.Model = slices.Clone(m.Weights[k*each : (k+1)*each])
 		part, err := New(one)
 		if err != nil {
@@ -50,6 +57,7 @@ func (m *Model) several(d Document) (*Model, error) {
 // Scores returns the score of each class, that of several, or the one score of another model. The
 // error is the error of Score.
 func (m *Model) Scores(a []float64) ([]float64, error) {
+	m = handle.Made(m)
 	parts := m.Parts
 	if parts == nil {
 		parts = []*Model{m}
@@ -67,6 +75,7 @@ func (m *Model) Scores(a []float64) ([]float64, error) {
 // Class returns the number of the class that a model of several predicts: of the highest score, the
 // first of equals.
 func (m *Model) Class(a []float64) (int, error) {
+	m = handle.Made(m)
 	if m.Parts == nil {
 		return 0, fmt.Errorf("the model has no several classes")
 	}
@@ -88,10 +97,19 @@ func Highest(scores []float64) int {
 	return best
 }
 
-// Probabilities returns what LinkLogit makes of the scores of several classes: the probability of
-// each against the rest, divided by their sum.
-func Probabilities(scores []float64) []float64 {
-	out, sum := make([]float64, len(scores)), 0.0
+// Probabilities returns the probability of each of several classes by their scores, nil for links
+// that have none: of LinkSoftmax e^z_k over their sum, of LinkLogit that of each against the rest, divided by
+// their sum.
+func (l Link) Probabilities(scores []float64) []float64 {
+	out, sum := slices.Clone(scores), 0.0
+	switch l {
+	case LinkSoftmax:
+		chances(out)
+		return out
+	case LinkLogit:
+	default:
+		return nil
+	}
 	for k, z := range scores {
 		out[k] = Probability(z)
 		sum += out[k]
@@ -113,6 +131,5 @@ func (m *Model) checkClass(y float64) error {
 			return nil
 		}
 	}
-	return &check.Error{Name: "response", Value: y,
-		Rule: fmt.Sprintf("a class, a whole number from 0 to %d", len(m.Classes)-1)}
+	return check.Wantf("response", y, "a class, a whole number from 0 to %d", len(m.Classes)-1)
 }

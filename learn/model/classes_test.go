@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"reflect"
 	"testing"
@@ -56,7 +57,7 @@ func TestSeveralClassesAreModelsOfTwo(t *testing.T) {
 		if class, err := m.Class(a); err != nil || class != best {
 			t.Fatalf("class %d, want %d (%v)", class, best, err)
 		}
-		for k, p := range Probabilities(scores) {
+		for k, p := range LinkLogit.Probabilities(scores) {
 			if math.Abs(p-Probability(scores[k])/sum) > 1e-15 {
 				t.Fatalf("probability %v of class %d", p, k)
 			}
@@ -64,11 +65,8 @@ func TestSeveralClassesAreModelsOfTwo(t *testing.T) {
 		if _, err := m.Score(a); err == nil {
 			t.Fatal("several classes have one score")
 		}
-		var file bytes.Buffer
-		if err := m.Write(&file); err != nil {
-			t.Fatal(err)
-		}
-		if again := must.Get(Read(&file))(t); !reflect.DeepEqual(again, m) {
+		file := must.Get(json.Marshal(doc))(t)
+		if again := must.Get(Read(bytes.NewReader(file)))(t); !reflect.DeepEqual(again, m) {
 			t.Fatalf("read %+v, written %+v", again, m)
 		}
 	})
@@ -87,6 +85,11 @@ func TestEvaluationOfSeveralClasses(t *testing.T) {
 	}
 	if _, err := m.Evaluate(must.Get(data.NewRecords(1, 2, x[:2], []float64{3}))(t)); err == nil {
 		t.Error("class 3 of three was taken")
+	}
+	// Parts of one's own making may have other features than the first.
+	m.Parts[1] = must.Get(New(Document{Task: "logistic", Model: []float64{1, 2, 3}}))(t)
+	if e, err := m.Evaluate(r); err == nil {
+		t.Errorf("parts of two and three features: %+v", e)
 	}
 }
 

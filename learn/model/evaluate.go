@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -14,6 +15,11 @@ type Evaluation struct {
 	Loss *float64 `json:"loss,omitempty"`
 
 	Accuracy *float64 `json:"accuracy,omitempty"` // share of right classes; nil without classes
+	// BaseRate is the accuracy of always predicting the class that most records have; nil without classes.
+	BaseRate *float64 `json:"base_rate,omitempty"`
+	// Constant is true where the accuracy is no better than BaseRate: the 95 % interval of their
+	// difference, for other records of the same kind, reaches 0.
+	Constant bool `json:"no_better_than_constant,omitempty"`
 	// AUC is the probability that a random record of class 1 has a higher score than one of
 	// class 0, ties counting a half. It is nil where one class is missing.
 	AUC *float64 `json:"auc,omitempty"`
@@ -35,6 +41,7 @@ type Evaluation struct {
 // Evaluate measures the model on records with responses. The error names the record or column that
 // the model cannot take. Cost: O(n·d + n log n), of LinkMetric O(n²·d + d³).
 func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
+	m = handle.Made(m)
 	if err := m.Fits(r); err != nil {
 		return Evaluation{}, err
 	}
@@ -51,20 +58,19 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	if m.Parts != nil {
-		right := 0
+		right := make([]bool, n)
 		for i := range n {
-			if class, err := m.Class(r.Row(i)); err != nil {
+			class, err := m.Class(r.Row(i))
+			if err != nil {
 				return Evaluation{}, err
-			} else if float64(class) == r.Response(i) {
-				right++
 			}
+			right[i] = float64(class) == r.Response(i)
 		}
-		accuracy := float64(right) / float64(n)
-		e.Accuracy = &accuracy
+		e.classes(r, right)
 		return e, nil
 	}
-	scores, positive := make([]float64, n), make([]bool, n)
-	total, right, squares, mean := 0.0, 0, 0.0, 0.0
+	scores, positive, right := make([]float64, n), make([]bool, n), make([]bool, n)
+	total, squares, mean := 0.0, 0.0, 0.0
 	lossOf := m.recordLoss()
 	for i := range n {
 		y := r.Response(i)
@@ -73,9 +79,7 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		}
 		scores[i], positive[i] = m.score(r.Row(i)), y > 0
 		predicted := m.Link.Predict(scores[i])
-		if predicted == y {
-			right++
-		}
+		right[i] = predicted == y
 		squares += (y - predicted) * (y - predicted)
 		mean += y / float64(n)
 	}
@@ -84,8 +88,7 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		e.Loss = &total
 	}
 	if m.Link.Classes() {
-		accuracy := float64(right) / float64(n)
-		e.Accuracy = &accuracy
+		e.classes(r, right)
 	}
 	if m.Link.Ranks() {
 		if o, ok := order(scores, positive); ok {
@@ -105,6 +108,37 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		e.R2 = &r2
 	}
 	return e, nil
+}
+
+// classes sets the figures of classes, of which right says whose was predicted. The interval is that of a
+// mean of paired differences, by the normal law.
+func (e *Evaluation) classes(r *data.Records, right []bool) {
+	n, counts, most := float64(r.Len()), map[float64]int{}, 0.0
+	for i := range right {
+		y := r.Response(i)
+		counts[y]++
+		if c := counts[y]; c > counts[most] || c == counts[most] && y < most {
+			most = y
+		}
+	}
+	accuracy, better, worse := 0.0, 0.0, 0.0
+	for i, ok := range right {
+		constant := r.Response(i) == most
+		switch {
+		case ok && !constant:
+			better++
+		case !ok && constant:
+			worse++
+		}
+		if ok {
+			accuracy++
+		}
+	}
+	accuracy /= n
+	base, gain := float64(counts[most])/n, (better-worse)/n
+	e.Accuracy, e.BaseRate = &accuracy, &base
+	deviation := math.Sqrt(max(0, (better+worse)/n-gain*gain) / n)
+	e.Constant = gain-1.96*deviation <= 0
 }
 
 // check refuses a record that the model's loss cannot use.

@@ -2,12 +2,12 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 )
@@ -17,6 +17,7 @@ const maxMetric = 1000
 
 // Dim returns d, the number of features: of LinkMetric the root of the number of weights.
 func (m *Model) Dim() int {
+	m = handle.Made(m)
 	if m.network != nil {
 		return m.features
 	}
@@ -32,9 +33,8 @@ func (m *Model) Dim() int {
 // checkMetric refuses weights that are no square matrix.
 func (m *Model) checkMetric() error {
 	if d := m.Dim(); d*d != len(m.Weights) || d > maxMetric {
-		return &check.Error{Name: "number of weights", Value: len(m.Weights),
-			Rule: fmt.Sprintf("the square of a number of features up to %d: a distance is a matrix",
-				maxMetric)}
+		return check.Wantf("number of weights", len(m.Weights),
+			"the square of a number of features up to %d: a distance is a matrix", maxMetric)
 	}
 	return nil
 }
@@ -43,6 +43,7 @@ func (m *Model) checkMetric() error {
 // LinkMetric: Euclid's distance of two rows is the learned one. The longest axis comes first, and
 // an axis that does not count is 0. Cost: O(n·d² + d³).
 func (m *Model) Coordinates(r *data.Records) ([]float64, error) {
+	m = handle.Made(m)
 	if m.Link != LinkMetric {
 		return nil, errors.New("the model is no distance")
 	}
@@ -67,8 +68,7 @@ func (m *Model) Coordinates(r *data.Records) ([]float64, error) {
 // nearest sets the shares of records whose nearest other record has their class.
 func (m *Model) nearest(r *data.Records, e *Evaluation) error {
 	if r.Len() < 2 {
-		return &check.Error{Name: "number of records", Value: r.Len(),
-			Rule: "at least 2, to have neighbours"}
+		return check.Want("number of records", r.Len(), "at least 2, to have neighbours")
 	}
 	z, err := m.Coordinates(r)
 	if err != nil {

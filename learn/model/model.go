@@ -29,6 +29,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -69,6 +70,9 @@ type Model struct {
 // Read reads a model as darrm train and Write write it. It refuses a file without weights, or whose
 // task or link is unknown.
 func Read(r io.Reader) (*Model, error) {
+	if r == nil {
+		return nil, errors.New("reader of a model must be given")
+	}
 	var d Document
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		return nil, fmt.Errorf("not a model as darrm train writes it: %w", err)
@@ -90,7 +94,7 @@ func New(d Document) (*Model, error) {
 	if err := m.loss(d); err != nil {
 		return nil, err
 	}
-	if d.Classes != nil {
+	if d.Classes != nil || m.Link == LinkSoftmax {
 		return m.several(d)
 	}
 	if m.network != nil {
@@ -99,8 +103,8 @@ func New(d Document) (*Model, error) {
 			p--
 		}
 		if m.features = p; !ok || p < 1 {
-			return nil, &check.Error{Name: "number of weights", Value: len(m.Weights),
-				Rule: "that of a " + d.Task + " of one or more features"}
+			return nil, check.Want("number of weights", len(m.Weights), "that of a "+d.Task+
+				" of one or more features")
 		}
 	} else if d.Intercept {
 		last := len(m.Weights) - 1
@@ -120,7 +124,7 @@ func New(d Document) (*Model, error) {
 	}
 	var err error
 	if m.Radius = d.Radius; !(m.Radius >= 0) || math.IsInf(m.Radius, 1) {
-		return nil, &check.Error{Name: "radius", Value: m.Radius, Rule: "finite and at least 0"}
+		return nil, check.Want("radius", m.Radius, "finite and at least 0")
 	}
 	if m.Norm, err = normOf(d.Norm); err != nil {
 		return nil, err
@@ -154,8 +158,7 @@ func (m *Model) loss(d Document) (err error) {
 		m.network = &n
 	}
 	if m.Link = LinkOf(m.Task); m.Link != d.Link && d.Link != "" {
-		return &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link),
-			Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
+		return check.Wantf("link", fmt.Sprintf("%q", d.Link), "%q for the task %s", m.Link, d.Task)
 	}
 	return nil
 }
@@ -164,6 +167,7 @@ func (m *Model) loss(d Document) (err error) {
 // The error is for features of another number than Dim, for a metric, which scores pairs, and for
 // several classes, each of which has a score (Scores).
 func (m *Model) Score(a []float64) (float64, error) {
+	m = handle.Made(m)
 	if m.Link == LinkMetric {
 		return 0, errors.New("a metric has no score of one record")
 	}
@@ -171,17 +175,16 @@ func (m *Model) Score(a []float64) (float64, error) {
 		return 0, errors.New("a model of several classes has a score for each")
 	}
 	if len(a) != m.Dim() {
-		return 0, &check.Error{Name: "number of features", Value: len(a), Rule: fmt.Sprint(m.Dim())}
+		return 0, check.Want("number of features", len(a), fmt.Sprint(m.Dim()))
 	}
 	return m.score(a), nil
 }
 
 func (m *Model) score(a []float64) float64 {
-	a = m.shortened(a)
 	if m.network != nil {
-		return m.network.Predict(m.Weights, m.inputs(a))
+		return m.network.Predict(m.Weights, m.inputs(m.shortened(a)))
 	}
-	return floats.Dot(a, m.Weights) + m.Intercept
+	return m.linear(a)
 }
 
 // shortened returns features as training shortens them.
@@ -199,7 +202,10 @@ func (m *Model) shortened(a []float64) []float64 {
 }
 
 // Predict returns the prediction of a score, in the units of the response's column.
-func (m *Model) Predict(z float64) float64 { return m.response().Value(m.Link.Predict(z)) }
+func (m *Model) Predict(z float64) float64 {
+	m = handle.Made(m)
+	return m.response().Value(m.Link.Predict(z))
+}
 
 // response returns the rules of the response, nil for none.
 func (m *Model) response() *prepare.Response {
@@ -236,12 +242,12 @@ func (m *Model) recordLoss() func(a []float64, y float64) float64 {
 
 // Fits refuses a model that predicts nothing, and records of another dimension.
 func (m *Model) Fits(r *data.Records) error {
+	m = handle.Made(m)
 	if m.Link == LinkNone {
 		return fmt.Errorf("a model of the task %s predicts nothing", m.Task.Name())
 	}
 	if r.Dim() != m.Dim() {
-		return &check.Error{Name: "number of features", Value: r.Dim(),
-			Rule: fmt.Sprintf("the model's %d", m.Dim())}
+		return check.Wantf("number of features", r.Dim(), "the model's %d", m.Dim())
 	}
 	return nil
 }
@@ -255,6 +261,8 @@ const (
 	LinkSquare   Link = "square"   // the response z²
 	LinkSign     Link = "sign"     // the class: 1 where z > 0, else 0
 	LinkLogit    Link = "logit"    // the class as LinkSign, with probability 1/(1+e^-z) of 1
+	// of several classes that of the highest score, with probabilities e^z_k over their sum
+	LinkSoftmax Link = "softmax"
 	// z itself, of which only the order counts: class 1 is likelier where it is larger
 	LinkRank Link = "rank"
 )
@@ -268,6 +276,8 @@ func LinkOf(l loss.Loss) Link {
 	switch l.(type) {
 	case loss.MeanEstimation:
 		return LinkNone
+	case loss.Softmax:
+		return LinkSoftmax
 	case loss.Logistic, loss.GLM[loss.SquaredSigmoid]:
 		return LinkLogit
 	case loss.GLM[loss.Hinge]:
@@ -279,7 +289,7 @@ func LinkOf(l loss.Loss) Link {
 }
 
 // Classes reports whether predictions are classes.
-func (l Link) Classes() bool { return l == LinkSign || l == LinkLogit }
+func (l Link) Classes() bool { return l == LinkSign || l == LinkLogit || l == LinkSoftmax }
 
 // Ranks reports whether scores or predictions order the records of two classes.
 func (l Link) Ranks() bool { return l.Classes() || l == LinkRank }
@@ -296,6 +306,3 @@ func (l Link) Predict(z float64) float64 {
 	}
 	return 0
 }
-
-// Probability returns the probability of class 1 that LinkLogit gives a score.
-func Probability(z float64) float64 { return 1 / (1 + math.Exp(-z)) }

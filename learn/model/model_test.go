@@ -266,6 +266,11 @@ func TestCoordinatesHaveTheDistance(t *testing.T) {
 	if _, err := (&Model{Link: LinkRank, Weights: []float64{1, 2, 3}}).Coordinates(r); err == nil {
 		t.Error("coordinates of a ranking")
 	}
+	for _, other := range []*Model{{Link: LinkMetric, Weights: []float64{1, 0, 0, 1}}, {Link: LinkMetric, Weights: m.Weights[:8]}} {
+		if z, err := other.Coordinates(r); err == nil {
+			t.Errorf("%d weights for %d features: coordinates %v", len(other.Weights), d, z[:d])
+		}
+	}
 	if one, _ := r.Select([]int{0}); one != nil {
 		if _, err := m.Evaluate(one); err == nil {
 			t.Error("a neighbour of one record")

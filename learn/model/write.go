@@ -1,9 +1,7 @@
 package model
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -20,8 +18,8 @@ type Document struct {
 	Response string   `json:"response,omitempty"`
 	// how a row of a table becomes a record; nil where the columns are numbers taken as they are
 	Preparation *prepare.Map `json:"preparation,omitempty"`
-	// Classes are the names of several classes. The weights are then those of the model of each
-	// class against the rest, one after the other.
+	// Classes are the names of several classes. The weights are then those of each class's score, against
+	// the rest or of a softmax, one after the other.
 	Classes []string `json:"classes,omitempty"`
 	// which records were not learned from; nil for none
 	HoldOut *prepare.HoldOut `json:"hold_out,omitempty"`
@@ -57,49 +55,7 @@ func normOf(name string) (float64, error) {
 	}
 	q, err := strconv.ParseFloat(name, 64)
 	if err != nil || !(q >= 1 && q <= math.MaxFloat64) {
-		return 0, &check.Error{Name: "radius_norm", Value: fmt.Sprintf("%q", name),
-			Rule: "at least 1, or inf"}
+		return 0, check.Want("radius_norm", fmt.Sprintf("%q", name), "at least 1, or inf")
 	}
 	return q, nil
-}
-
-// Document returns the document that Write writes. Its slices may be the model's.
-func (m *Model) Document() Document {
-	d := Document{Task: m.task, Link: m.Link, Columns: m.Columns, Response: m.Response,
-		Preparation: m.Preparation, HoldOut: m.HoldOut, Classes: m.Classes,
-		Radius: m.Radius, Norm: NormName(m.Norm),
-		Intercept: m.constant}
-	switch {
-	case m.Task != nil:
-		d.Task = m.Task.Name()
-	case m.Link == LinkRank:
-		d.Task = m.Pair.Name()
-	}
-	weights := m.Weights
-	if m.Intercept != 0 {
-		d.Intercept = true
-		weights = append(weights[:len(weights):len(weights)], m.Intercept)
-	}
-	if m.Simulated {
-		d.Simulated = weights
-	} else {
-		d.Model = weights
-	}
-	return d
-}
-
-// Write writes a model as JSON, which Read reads: the same model, number by number. It writes
-// nothing where Read would refuse it, or where a weight is not finite. It says nothing of privacy,
-// of which a model does not know.
-func (m *Model) Write(w io.Writer) error {
-	d := m.Document()
-	if _, err := New(d); err != nil {
-		return err
-	}
-	b, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
 }

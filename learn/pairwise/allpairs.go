@@ -145,7 +145,7 @@ func (c FullBatch) plan(n, d int) (*phased, error) {
 		c.Passes = 1
 	}
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
-		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1"}
+		return nil, check.Want("passes", c.Passes, "in (0, 1e6], or 0 for 1")
 	}
 	p.split(func(records int) int { return max(1, int(float64(records)*c.Passes)) })
 	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, train.Printed); err != nil {

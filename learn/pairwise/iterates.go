@@ -61,15 +61,13 @@ func (s *Schedule) check() error {
 		s.Decay = Constant
 	}
 	if s.Decay != Constant && s.Decay != Root && s.Decay != Inverse {
-		return &check.Error{Name: "decay", Value: fmt.Sprintf("%q", s.Decay),
-			Rule: "constant, root or inverse"}
+		return check.Want("decay", fmt.Sprintf("%q", s.Decay), "constant, root or inverse")
 	}
 	if !(s.Shift >= 0) || math.IsInf(s.Shift, 1) || s.Shift > 0 && s.Decay != Inverse {
-		return &check.Error{Name: "shift", Value: s.Shift,
-			Rule: "0, or finite above it beside the decay inverse"}
+		return check.Want("shift", s.Shift, "0, or finite above it beside the decay inverse")
 	}
 	if !(s.StepSize > 0) || math.IsInf(s.StepSize, 1) {
-		return &check.Error{Name: "step size", Value: s.StepSize, Rule: "a finite number > 0"}
+		return check.Want("step size", s.StepSize, "a finite number > 0")
 	}
 	return nil
 }
@@ -80,8 +78,7 @@ func (o *Output) check() error {
 		*o = Uniform
 	case Uniform, Lagged, LaggedStrong, Last, Suffix:
 	default:
-		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o),
-			Rule: "uniform, lagged, lagged-strong, last or suffix"}
+		return check.Want("output", fmt.Sprintf("%q", *o), "uniform, lagged, lagged-strong, last or suffix")
 	}
 	return nil
 }

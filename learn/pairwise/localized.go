@@ -39,8 +39,7 @@ func (c Localized) plan(n, d int) (*phased, error) {
 		c.Passes = math.Log(4 / c.Target.Delta)
 	}
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
-		return nil, &check.Error{Name: "passes", Value: c.Passes,
-			Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta)", float64(maxPasses))}
+		return nil, check.Wantf("passes", c.Passes, "in (0, %g], or 0 for ln(4/delta)", float64(maxPasses))
 	}
 	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
 	if c.Rule == "" {
@@ -51,13 +50,13 @@ func (c Localized) plan(n, d int) (*phased, error) {
 		return nil, err
 	}
 	if c.Rule.priced() && p.noise == train.Printed {
-		return nil, check.SettledBy(&check.Error{Name: "noise", Value: c.Noise,
-			Rule: "calibrated with this rule, for which the source prints none"}, "noise", "rule")
+		return nil, check.SettledBy(check.Want("noise", c.Noise,
+			"calibrated with this rule, for which the source prints none"), "noise", "rule")
 	}
 	if c.Rule.priced() && c.Passes > maxPricedPasses {
-		return nil, check.SettledBy(&check.Error{Name: "passes", Value: c.Passes,
-			Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a "+
-				"record is drawn", maxPricedPasses)}, "passes", "rule=exact")
+		return nil, check.SettledBy(check.Wantf("passes", c.Passes,
+			"at most %d with this rule, which works out the law of how often a "+"record is drawn",
+			maxPricedPasses), "passes", "rule=exact")
 	}
 	event, err := p.scale(c.Rule)
 	if err != nil {

@@ -19,7 +19,7 @@ type Options struct {
 	Parameters
 }
 
-// Parameters are those of all methods of this package (train.Option).
+// Parameters are those of all methods of this package (internal/param).
 type Parameters struct {
 	StepSize float64     `json:"step_size,omitempty" for:"cyclic one-pass minimised random-steps localized full-batch sgd online random-pairs localized-sgd olp oam spauc" help:"η, a quarter of which the first phase takes; ζ of minimised, random-steps and localized-sgd, C of oam (default: the theory's for $ball)"`
 	Decay    Decay       `json:"decay,omitempty" for:"sgd online random-pairs olp spauc" help:"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of η/(t+1), \"inverse\" (default constant)"`
@@ -102,13 +102,11 @@ func New(name string, o Options) (Method, error) {
 		passes := int(min(o.Passes, maxPasses+1))
 		if fractions := name == "localized" || name == "full-batch"; !fractions &&
 			(float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
-			return nil, &check.Error{Name: "passes", Value: o.Passes, Rule: "a whole number for " + name +
-				""}
+			return nil, check.Want("passes", o.Passes, "a whole number for "+name+"")
 		}
 		return m.make(o, passes), nil
 	}
-	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
-		Rule: "one of " + strings.Join(Methods(), ", ")}
+	return nil, check.Want("method", fmt.Sprintf("%q", name), "one of "+strings.Join(Methods(), ", "))
 }
 
 func (o Options) schedule() Schedule { return Schedule{StepSize: o.StepSize, Decay: o.Decay} }

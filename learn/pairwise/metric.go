@@ -64,7 +64,7 @@ func (c Metric) plan(n, d int) (*metricPlan, error) {
 			c.Neighbours == 0 || c.Neighbours == accountant.ReplaceOne, c.Neighbours},
 	} {
 		if !v.ok {
-			return nil, &check.Error{Name: v.name, Value: v.value, Rule: v.rule}
+			return nil, check.Want(v.name, v.value, v.rule)
 		}
 	}
 	star, err := train.NoiseFor(c.Target)
@@ -83,8 +83,8 @@ func (c Metric) plan(n, d int) (*metricPlan, error) {
 			limit)
 	}
 	if !(c.StepSize > 0 && c.StepSize <= limit) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize,
-			Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g, beyond which steps are expansive", limit)}
+		return nil, check.Wantf("step size", c.StepSize,
+			"above 0 and at most 8/L = %.6g, beyond which steps are expansive", limit)
 	}
 	p := &metricPlan{c: c, n: n, d: d}
 	p.price = train.Price{Method: "metric", Records: n, Dim: d, Relation: accountant.ReplaceOne}
@@ -100,8 +100,7 @@ func (c Metric) plan(n, d int) (*metricPlan, error) {
 		p.price.Blocks, from = append(p.price.Blocks, b), b.To
 	}
 	if len(p.price.Blocks) == 0 {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize,
-			Rule: "larger: the noise would be lost in rounding"}
+		return nil, check.Want("step size", c.StepSize, "larger: the noise would be lost in rounding")
 	}
 	// The phases have records of their own: the run costs what one does.
 	event := accountant.Gaussian{NoiseMultiplier: min(p.price.Blocks[0].Multiplier(),
@@ -135,8 +134,8 @@ func (p *metricPlan) Compare() ([]train.PriceRow, error) {
 // Train returns the method on these records, whose responses are their classes, any numbers.
 func (p *metricPlan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil || r.Len() != p.n || r.Dim() != p.d || !r.HasResponses() {
-		return train.Algorithm{}, &check.Error{Name: "records", Value: "others",
-			Rule: fmt.Sprintf("%d of dimension %d, with classes", p.n, p.d)}
+		return train.Algorithm{}, check.Wantf("records", "others", "%d of dimension %d, with classes", p.n,
+			p.d)
 	}
 	own := r.Shortened(p.c.Radius)
 	last := p.price.Blocks[len(p.price.Blocks)-1].Deviation

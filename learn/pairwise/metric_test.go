@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -149,15 +150,14 @@ func TestMetricRefusals(t *testing.T) {
 	for name, change := range map[string]func(m *Metric){
 		"radius": func(m *Metric) { m.Radius = 0 }, "bound": func(m *Metric) { m.Bound = math.Inf(1) },
 		"threshold": func(m *Metric) { m.Threshold = -1 },
-		"step size": func(m *Metric) { m.StepSize = 2.1 }, "target": func(m *Metric) {
-			m.Target.Delta =
-				0
+		"step size": func(m *Metric) { m.StepSize = 2.1 }, "delta = 0": func(m *Metric) {
+			m.Target.Delta = 0
 		}, "neighbours": func(m *Metric) { m.Neighbours = accountant.AddOrRemoveOne },
 	} {
 		m := good
 		change(&m)
-		if _, err := m.Plan(100, 3); err == nil {
-			t.Errorf("%s was taken", name)
+		if _, err := m.Plan(100, 3); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, size := range [][2]int{{3, 1}, {100, 0}, {100, 2000}} {

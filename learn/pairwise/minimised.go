@@ -68,8 +68,8 @@ func (c Minimised) plan(n, d int) (*minimised, error) {
 		return nil, err
 	}
 	if n < 4 {
-		return nil, &check.Error{Name: "number of records", Value: n,
-			Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+		return nil, check.Want("number of records", n,
+			"at least 4: the phases have n/2, n/4, … records, 2 or more")
 	}
 	p := &minimised{task: t}
 	p.price = train.Price{Method: "minimised", Records: n, Dim: d, Relation: t.Neighbours}
@@ -118,13 +118,13 @@ func (c Minimised) plan(n, d int) (*minimised, error) {
 func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 	if zeta == 0 {
 		if p.Ball == 0 {
-			return 0, check.SettledBy(&check.Error{Name: "step size", Value: 0,
-				Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
+			return 0, check.SettledBy(check.Want("step size", 0,
+				"stated where there is no ball: the default needs its diameter"), "step size", "ball")
 		}
 		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
 	}
 	if !train.InScale(zeta) {
-		return 0, &check.Error{Name: "step size", Value: zeta, Rule: train.ScaleRule + ": the scale zeta"}
+		return 0, check.Want("step size", zeta, train.ScaleRule+": the scale zeta")
 	}
 	return zeta, nil
 }
@@ -174,8 +174,7 @@ func (p *minimised) makePhases(scale float64) error {
 		from = b.To
 	}
 	if len(p.phases) == 0 {
-		return &check.Error{Name: "step size", Value: p.zeta,
-			Rule: "larger: its noise is within the rounding of float64"}
+		return check.Want("step size", p.zeta, "larger: its noise is within the rounding of float64")
 	}
 	return nil
 }

@@ -1,11 +1,13 @@
 package pairwise
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
@@ -34,8 +36,8 @@ func NewOnline(s Setting, d int, schedule Schedule, output Output) (*Online, err
 		err = output.check()
 	}
 	if output == Suffix && err == nil {
-		err = &check.Error{Name: "output", Value: fmt.Sprintf("%q", output),
-			Rule: "of another kind for a stream, whose half is not known"}
+		err = check.Want("output", fmt.Sprintf("%q", output),
+			"of another kind for a stream, whose half is not known")
 	}
 	if err != nil {
 		return nil, err
@@ -44,13 +46,18 @@ func NewOnline(s Setting, d int, schedule Schedule, output Output) (*Online, err
 		now: make([]float64, d)}, nil
 }
 
+var errNoOnline = errors.New("an online method must be made by NewOnline")
+
 // Learn takes the next example of the stream: a step on it and the one before, or none for the
 // first. An example that it refuses, by its length, class or size, is as if it had not been.
 // Cost: O(d).
 func (o *Online) Learn(x []float64, y float64) error {
+	o = handle.Made(o)
+	if o.e == nil {
+		return errNoOnline
+	}
 	if len(x) != len(o.x) {
-		return &check.Error{Name: "dimension", Value: len(x),
-			Rule: fmt.Sprintf("%d, as of the stream", len(o.x))}
+		return check.Wantf("dimension", len(x), "%d, as of the stream", len(o.x))
 	}
 	if err := o.e.t.Loss.Check(y); err != nil {
 		return err
@@ -68,11 +75,15 @@ func (o *Online) Learn(x []float64, y float64) error {
 }
 
 // Seen returns the number of examples taken.
-func (o *Online) Seen() int { return o.seen }
+func (o *Online) Seen() int { return handle.Made(o).seen }
 
 // Model returns the model after the examples so far, 0 before the second; train.ErrDiverged where
 // it left the range of numbers.
 func (o *Online) Model() ([]float64, error) {
+	o = handle.Made(o)
+	if o.e == nil {
+		return nil, errNoOnline
+	}
 	m := slices.Clone(o.e.model())
 	for _, v := range m {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

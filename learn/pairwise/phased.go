@@ -166,8 +166,8 @@ func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error
 		return nil, err
 	}
 	if n < 4 {
-		return nil, &check.Error{Name: "number of records", Value: n,
-			Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+		return nil, check.Want("number of records", n,
+			"at least 4: the phases have n/2, n/4, … records, 2 or more")
 	}
 	p := &phased{task: t, form: form, noise: train.Calibrated}
 	if err := p.ready(eta); err != nil {
@@ -193,8 +193,8 @@ func (p *phased) ready(eta float64) error {
 		return p.steps(eta)
 	}
 	if p.Ball == 0 {
-		return check.SettledBy(&check.Error{Name: "step size", Value: 0,
-			Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
+		return check.SettledBy(check.Want("step size", 0,
+			"stated where there is no ball: the default needs its diameter"), "step size", "ball")
 	}
 	return nil
 }
@@ -237,8 +237,7 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 			"occurrence", p.eta, p.norm, p.smooth, p.occurrence),
 	}
 	if len(p.price.Blocks) == 0 {
-		return &check.Error{Name: "step size", Value: p.eta,
-			Rule: "larger: its noise is within the rounding of float64"}
+		return check.Want("step size", p.eta, "larger: its noise is within the rounding of float64")
 	}
 	return nil
 }

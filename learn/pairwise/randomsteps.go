@@ -63,13 +63,13 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 		return nil, err
 	}
 	if n < 4 || !(t.Ball > 0) {
-		return nil, check.SettledBy(&check.Error{Name: "random-steps",
-			Value: fmt.Sprintf("n = %d, ball = %g", n, t.Ball),
-			Rule:  "for at least 4 records and a ball above 0: models are projected to it"}, "ball")
+		return nil, check.SettledBy(check.Want("random-steps", fmt.Sprintf("n = %d, ball = %g", n, t.Ball),
+			"for at least 4 records and a ball above 0: models are projected to it"), "ball")
 	}
 	if steps := stepsOfPhase(n/2, t.Target.Delta); steps > maxRandomSteps {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("fewer: the first "+
-			"phase alone would take %.3g steps; \"minimised\" finds the same minimiser", steps)}
+		return nil, check.Wantf("number of records", n,
+			"fewer: the first "+"phase alone would take %.3g steps; \"minimised\" finds the same minimiser",
+			steps)
 	}
 	p := &randomSteps{task: t}
 	p.price = train.Price{Method: "random-steps", Records: n, Dim: d, Relation: t.Neighbours}
@@ -95,7 +95,7 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 	case train.Printed:
 		multiplier = 4 / moves * classicalNoise(t.Target) / math.Sqrt2
 	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated, corrected or printed"}
+		return nil, check.Want("noise", c.Noise, "calibrated, corrected or printed")
 	}
 	scale := moves * multiplier
 	same := minimised{task: t} // its ζ
@@ -124,8 +124,7 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 		from = b.To
 	}
 	if len(p.price.Blocks) == 0 {
-		return nil, &check.Error{Name: "step size", Value: p.zeta,
-			Rule: "larger: its noise is within the rounding of float64"}
+		return nil, check.Want("step size", p.zeta, "larger: its noise is within the rounding of float64")
 	}
 	e, err := event(least)
 	if err != nil {

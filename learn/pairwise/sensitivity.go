@@ -36,8 +36,8 @@ func (r Rule) count(d draws, gamma float64) (float64, error) {
 	case Paper:
 		q := 3 * math.Log(2/gamma)
 		if at := occurrences(d.steps+1, d.records, gamma); int(q) < len(at) && at[int(q)] > gamma {
-			return 0, check.SettledBy(&check.Error{Name: "rule", Value: r,
-				Rule: "another for so many steps: 12Gη·ln(4/δ) is for at most n·ln(4/δ) of them"}, "rule=exact")
+			return 0, check.SettledBy(check.Want("rule", r,
+				"another for so many steps: 12Gη·ln(4/δ) is for at most n·ln(4/δ) of them"), "rule=exact")
 		}
 		return q, nil
 	case Chernoff:
@@ -45,8 +45,7 @@ func (r Rule) count(d draws, gamma float64) (float64, error) {
 	case Exact:
 		return mostOccurrences(d.steps+1, d.records, gamma), nil
 	}
-	return 0, &check.Error{Name: "rule", Value: fmt.Sprintf("%q", r),
-		Rule: "averaged, mixture, exact, chernoff or paper"}
+	return 0, check.Want("rule", fmt.Sprintf("%q", r), "averaged, mixture, exact, chernoff or paper")
 }
 
 // classicalNoise is the multiplier √(2·ln(2.5/δ))/ε, which normal noise at (ε, δ/2) is printed

@@ -2,7 +2,6 @@ package pairwise
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -47,11 +46,10 @@ type task struct {
 func (s Setting) basic(n, d int) (task, error) {
 	t := task{Setting: s, n: n, d: d, slope: math.Inf(1), high: math.Inf(1)}
 	if s.Loss.Link() == nil {
-		return t, &check.Error{Name: "pair loss", Value: "none", Rule: "stated, such as logistic"}
+		return t, check.Want("pair loss", "none", "stated, such as logistic")
 	}
 	if n < 2 {
-		return t, &check.Error{Name: "number of records", Value: n,
-			Rule: "at least 2, of which pairs are made"}
+		return t, check.Want("number of records", n, "at least 2, of which pairs are made")
 	}
 	if err := check.Whole("dimension", d, 1, 0); err != nil {
 		return t, err
@@ -61,7 +59,7 @@ func (s Setting) basic(n, d int) (task, error) {
 		v    float64
 	}{{"ball", s.Ball}, {"radius", s.Radius}, {"clip", s.Clip}} {
 		if p.v != 0 && !train.InScale(p.v) {
-			return t, &check.Error{Name: p.name, Value: p.v, Rule: "0, or " + train.ScaleRule}
+			return t, check.Want(p.name, p.v, "0, or "+train.ScaleRule)
 		}
 	}
 	if s.Clip > 0 {
@@ -99,20 +97,20 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 		return t, err
 	}
 	if !(s.Radius > 0) {
-		return t, &check.Error{Name: "radius", Value: s.Radius,
-			Rule: "above 0: a public bound on the norm of a record's features, to which longer ones are " +
-				"shortened"}
+		return t, check.Want("radius", s.Radius,
+			"above 0: a public bound on the norm of a record's features, to which longer ones are "+
+				"shortened")
 	}
 	if !s.Loss.Convex() {
-		return t, check.SettledBy(&check.Error{Name: "pair loss", Value: s.Loss.Name(),
-			Rule: "convex for a private method: steps on others may drive runs apart"}, "pair loss=logistic")
+		return t, check.SettledBy(check.Want("pair loss", s.Loss.Name(),
+			"convex for a private method: steps on others may drive runs apart"), "pair loss=logistic")
 	}
 	if t.Neighbours == 0 {
 		t.Neighbours = accountant.ReplaceOne
 	}
 	if t.Neighbours != accountant.ReplaceOne {
-		return t, &check.Error{Name: "neighbours", Value: t.Neighbours,
-			Rule: "replace one record: blocks and pairs are fixed by the records' numbers"}
+		return t, check.Want("neighbours", t.Neighbours,
+			"replace one record: blocks and pairs are fixed by the records' numbers")
 	}
 	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return t, err
@@ -123,9 +121,9 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 	}
 	t.slope = min(t.slope, s.Loss.Slopes(2*s.Radius*model*(1+0x1p-50)))
 	if math.IsInf(t.slope, 1) {
-		return t, check.SettledBy(&check.Error{Name: "clip", Value: s.Clip,
-			Rule: fmt.Sprintf("above 0 for the %s loss here, whose slopes have no bound; or a ball for "+
-				"methods with steps", s.Loss.Name())}, "clip", "ball")
+		return t, check.SettledBy(check.Wantf("clip", s.Clip,
+			"above 0 for the %s loss here, whose slopes have no bound; or a ball for "+"methods with steps",
+			s.Loss.Name()), "clip", "ball")
 	}
 	t.bound()
 	t.norm = t.slope * 2 * s.Radius * (1 + 0x1p-50)
@@ -140,9 +138,9 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 // smoothLoss refuses a loss whose steps may drive runs apart.
 func (t *task) smoothLoss() error {
 	if math.IsInf(t.smooth, 1) {
-		return &check.Error{Name: "pair loss", Value: t.Loss.Name(),
-			Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square, or " +
-				"the method minimised"}
+		return check.Want("pair loss", t.Loss.Name(),
+			"smooth for this method, whose steps must not drive runs apart: logistic or square, or "+
+				"the method minimised")
 	}
 	return nil
 }
@@ -152,9 +150,9 @@ func (t *task) smoothLoss() error {
 func (t *task) steps(eta float64) error {
 	if limit := 8 / t.smooth * (1 - train.Slack); !(eta >= train.LeastScale/train.LargestScale &&
 		eta <= limit) {
-		return &check.Error{Name: "step size", Value: eta,
-			Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of "+
-				"it, are expansive beyond 2/L", limit)}
+		return check.Wantf("step size", eta,
+			"above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of "+"it, are expansive beyond 2/L",
+			limit)
 	}
 	return nil
 }

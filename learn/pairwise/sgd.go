@@ -61,8 +61,7 @@ func (c SGD) plan(n, d int) (*open, error) {
 	case InOrder:
 		name = "online"
 	default:
-		return nil, &check.Error{Name: "sampling", Value: fmt.Sprintf("%q", c.Sampling),
-			Rule: "consecutive, in-order or fresh"}
+		return nil, check.Want("sampling", fmt.Sprintf("%q", c.Sampling), "consecutive, in-order or fresh")
 	}
 	p, err := newOpen(c.Setting, name, n, d, passesOr10(c.Passes), &c.Schedule)
 	if err != nil {
@@ -72,7 +71,7 @@ func (c SGD) plan(n, d int) (*open, error) {
 		return nil, err
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0"}
+		return nil, check.Want("lambda", c.Lambda, "finite and ≥ 0")
 	}
 	p.details = []any{c.Schedule, c.Sampling, c.Output, c.Lambda}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
@@ -155,9 +154,9 @@ func (c LocalizedSGD) plan(n, d int) (*open, error) {
 		return nil, err
 	}
 	if n < 4 || !(c.Radius > 0) || !(c.Ball > 0) {
-		return nil, check.SettledBy(&check.Error{Name: "localized-sgd",
-			Value: fmt.Sprintf("n = %d, radius = %g, ball = %g", n, c.Radius, c.Ball),
-			Rule:  "for at least 4 records, a radius and a ball above 0: steps are made of them"}, "radius",
+		return nil, check.SettledBy(check.Want("localized-sgd",
+			fmt.Sprintf("n = %d, radius = %g, ball = %g", n, c.Radius, c.Ball),
+			"for at least 4 records, a radius and a ball above 0: steps are made of them"), "radius",
 			"ball")
 	}
 	slope := min(p.slope, c.Loss.Slopes(2*c.Radius*c.Ball))

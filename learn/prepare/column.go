@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -18,6 +19,9 @@ type Column struct {
 	Name string `json:"name"`
 	// Scale is a public range. A number is clipped to it and mapped to [-1,1].
 	Scale *Range `json:"scale,omitempty"`
+	// Center is the number of the range that becomes 0: "" is its middle, and Zero is 0, which stays 0; then
+	// the end that is further from 0 becomes 1 or -1.
+	Center string `json:"center,omitempty"`
 	// Categories are public words. Each is a feature that is 1 where the cell is that word and 0
 	// elsewhere; a cell with another word, or a blank one, has 0 for all of them.
 	Categories []string `json:"categories,omitempty"`
@@ -26,6 +30,9 @@ type Column struct {
 	// refuses a blank number.
 	Fill *string `json:"fill,omitempty"`
 }
+
+// Zero is the value of Column.Center that keeps 0 at 0.
+const Zero = "zero"
 
 // Missing is the value of Column.Fill that makes a feature of blank cells.
 const Missing = "missing"
@@ -46,20 +53,35 @@ func (r *Range) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(ends) != 2 {
-		return &check.Error{Name: "scale", Value: ends, Rule: "two numbers, low and high"}
+		return check.Want("scale", ends, "two numbers, low and high")
 	}
 	*r = Range(ends)
 	return nil
 }
 
-// unit maps x to [-1,1].
-func (r Range) unit(x float64) float64 {
-	t := (min(max(x, r[0]), r[1]) - r[0]) / (r[1] - r[0])
-	return min(max(2*t-1, -1), 1)
+// hasZero reports whether 0 is in the range.
+func (r Range) hasZero() bool { return r[0] <= 0 && r[1] >= 0 }
+
+// cut returns the number of the range next to x.
+func (r *Range) cut(x float64) float64 {
+	switch {
+	case x < r[0]:
+		return r[0]
+	case x > r[1]:
+		return r[1]
+	}
+	return x
+}
+
+// unit maps x to [-1,1], the middle to 0.
+func (r *Range) unit(x float64) float64 {
+	// From 0 to 1: a difference and a quotient of numbers in order are rounded in order.
+	t := (r.cut(x) - r[0]) / (r[1] - r[0])
+	return 2*t - 1
 }
 
 // value is the inverse of unit, for any u.
-func (r Range) value(u float64) float64 { return r[0] + (u+1)/2*(r[1]-r[0]) }
+func (r Range) value(u float64) float64 { return r[0] + float64((u+1)/2*(r[1]-r[0])) }
 
 // own reports whether blank cells have a feature of their own.
 func (c Column) own() bool {
@@ -88,7 +110,7 @@ func (c Column) features() []string {
 func (c Column) check() error {
 	bad := func(parameter string, value any, rule string) error {
 		return fmt.Errorf("column %q: %w", c.Name,
-			&check.Error{Name: parameter, Value: value, Rule: rule})
+			check.Want(parameter, value, rule))
 	}
 	if r := c.Scale; r != nil {
 		width := r.High() - r.Low()
@@ -100,6 +122,12 @@ func (c Column) check() error {
 			return bad("scale", fmt.Sprintf("%g:%g", r.Low(), r.High()),
 				"left out for a column of categories")
 		}
+	}
+	switch {
+	case c.Center != "" && c.Center != Zero:
+		return bad("center", fmt.Sprintf("%q", c.Center), `"zero", or left out for the middle of the range`)
+	case c.Center == Zero && (c.Scale == nil || !c.Scale.hasZero()):
+		return bad("center", c.Center, "left out for a column without a scale that has 0 in it")
 	}
 	if c.Categories != nil && len(c.Categories) == 0 {
 		return bad("categories", "none", "one word or more")
@@ -161,21 +189,47 @@ func (c Column) append(a []float64, cell string) ([]float64, error) {
 func (c Column) number(cell string) (float64, error) {
 	x, err := data.ParseNumber(cell)
 	switch {
-	case err == nil && c.Scale != nil:
-		return c.Scale.unit(x), nil
 	case err == nil:
-		return x, nil
+		return c.mapped(x), nil
 	case format.IsMissing(cell):
 		return 0, check.SettledBy(fmt.Errorf("column %q: the cell is blank, but it must be a number, or "+
 			"the column have a rule for blank cells", c.Name), "fill")
 	case strings.Contains(cell, ","):
 		if _, err := data.ParseNumber(strings.Replace(cell, ",", ".", 1)); err == nil {
-			return 0, fmt.Errorf("column %q: value = %s has a comma, but numbers have a decimal point",
-				c.Name, data.Shorten(cell))
+			return 0, check.SettledBy(fmt.Errorf("column %q: value = %s has a comma, but numbers have a decimal point",
+				c.Name, data.Shorten(cell)), "decimal comma")
 		}
+	}
+	if x, _ := strconv.ParseFloat(cell, 64); math.IsInf(x, 0) {
+		return 0, fmt.Errorf("column %q: %w", c.Name, err)
 	}
 	return 0, check.SettledBy(fmt.Errorf("column %q: %w: words need a list of categories, or the "+
 		"column is left out", c.Name, err), "categories", "left out columns")
+}
+
+// point returns the cell of a table with decimal commas as others have it. A number with a point is refused: it may be
+// one of thousands, or of a file whose numbers have none.
+func (c Column) point(cell string) (string, error) {
+	if c.Categories != nil || !strings.ContainsAny(cell, ",.") {
+		return cell, nil
+	}
+	if strings.Contains(cell, ".") {
+		return "", check.SettledBy(fmt.Errorf("column %q: value = %s has a point, but numbers are stated to have a decimal "+
+			"comma, and none between thousands", c.Name, data.Shorten(cell)), "decimal comma")
+	}
+	return strings.Replace(cell, ",", ".", 1), nil
+}
+
+// mapped maps a number to [-1,1] where there is a scale.
+func (c *Column) mapped(x float64) float64 {
+	switch r := c.Scale; {
+	case r == nil:
+		return x
+	case c.Center != Zero:
+		return r.unit(x)
+	default:
+		return r.cut(x) / max(-r[0], r[1])
+	}
 }
 
 func indicator(is bool) float64 {
@@ -200,9 +254,11 @@ func (r *Response) plain() bool { return r == nil || r.Column.plain() && r.Above
 func (r *Response) check() error {
 	bad := func(parameter string, value any, rule string) error {
 		return fmt.Errorf("response %q: %w", r.Name,
-			&check.Error{Name: parameter, Value: value, Rule: rule})
+			check.Want(parameter, value, rule))
 	}
 	switch {
+	case r.Center != "":
+		return bad("center", r.Center, "left out: it is of features")
 	case r.Fill != nil:
 		return bad("fill", fmt.Sprintf("%q", *r.Fill),
 			"left out: no record is made up for a blank response")

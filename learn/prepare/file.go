@@ -61,8 +61,8 @@ func ParseFile(b []byte) (Rules, error) {
 		column := Column{Name: c.Name, Categories: c.Categories}
 		if c.Scale != nil {
 			if len(c.Scale) != 2 {
-				return r, fmt.Errorf("column %q: %w", c.Name, &check.Error{Name: "scale", Value: c.Scale,
-					Rule: "two numbers, low and high"})
+				return r, fmt.Errorf("column %q: %w", c.Name, check.Want("scale", c.Scale,
+					"two numbers, low and high"))
 			}
 			column.Scale = &Range{c.Scale[0], c.Scale[1]}
 		}
@@ -123,6 +123,9 @@ func TypeOf(k format.Kind) Type {
 // schema alone, so the file tells nothing of the cells. Columns with the names of identifiers are
 // left out of the features. response is the name of the response's column, "" for none.
 func Describe(w io.Writer, s Schema, response string) error {
+	if w == nil {
+		return errors.New("writer must be given")
+	}
 	var b strings.Builder
 	b.WriteString(`# How a row becomes a record. Fill in what is public knowledge: take no range and no word from the
 # data, since a model shows them.

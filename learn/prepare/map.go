@@ -3,11 +3,13 @@ package prepare
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -15,11 +17,15 @@ import (
 type Map struct {
 	Features []Column  `json:"features"` // in the order of the records' features
 	Response *Response `json:"response,omitempty"`
+	// Weight is the column of the weights of the records to learn from, "" for none. A prediction has none, and
+	// the JSON names none.
+	Weight string `json:"-"`
 }
 
 // Check refuses rules that contradict each other, a column that is read twice, and features of one
 // name.
 func (m *Map) Check() error {
+	m = handle.Made(m)
 	if len(m.Features) == 0 {
 		return errNoFeatures
 	}
@@ -41,6 +47,9 @@ func (m *Map) Check() error {
 			return err
 		}
 	}
+	if m.Weight != "" && (seen[m.Weight] || m.Response != nil && m.Response.Name == m.Weight) {
+		return fmt.Errorf("column %q is the weight, and can be neither a feature nor the response", m.Weight)
+	}
 	named := map[string]bool{}
 	for _, name := range m.Names() {
 		if named[name] {
@@ -53,6 +62,7 @@ func (m *Map) Check() error {
 
 // Names returns the names of the features: a column's, or "column=word" for a category.
 func (m *Map) Names() []string {
+	m = handle.Made(m)
 	var names []string
 	for _, c := range m.Features {
 		names = append(names, c.features()...)
@@ -62,6 +72,7 @@ func (m *Map) Names() []string {
 
 // With returns the map for other tables: without a response, or with one of that name.
 func (m *Map) With(responses bool, response string) *Map {
+	m = handle.Made(m)
 	other := Map{Features: m.Features}
 	if responses {
 		var r Response
@@ -75,6 +86,7 @@ func (m *Map) With(responses bool, response string) *Map {
 
 // Plain reports whether the map has no rule: all cells are numbers, taken as they are.
 func (m *Map) Plain() bool {
+	m = handle.Made(m)
 	ruled := func(c Column) bool { return !c.plain() }
 	return m.Response.plain() && !slices.ContainsFunc(m.Features, ruled)
 }
@@ -82,6 +94,7 @@ func (m *Map) Plain() bool {
 // Radius returns a bound on the ℓq norm of the features of whatever row, rounded up: each column
 // with a scale or categories adds 1 at most. It is +Inf where a number has no scale.
 func (m *Map) Radius(q float64) float64 {
+	m = handle.Made(m)
 	for _, c := range m.Features {
 		if c.Scale == nil && c.Categories == nil {
 			return math.Inf(1)
@@ -94,75 +107,66 @@ func (m *Map) Radius(q float64) float64 {
 	return math.Pow(float64(len(m.Features)), 1/q) * (1 + 0x1p-48)
 }
 
-// Scan calls visit for each row of the table, in order, with the features and the response, NaN
-// where the map has none. Memory is that of one row: x is good until the next. An error of a cell
-// or of visit ends it and gets the line's number.
-func Scan(t *data.Table, m *Map, visit func(x []float64, y float64) error) error {
-	return scan(t, m, func(x []float64, y float64, _ int) error { return visit(x, y) })
-}
-
-// scan is Scan with the rows' lines.
-func scan(t *data.Table, m *Map, visit func(x []float64, y float64, line int) error) error {
-	if err := m.Check(); err != nil {
-		return err
-	}
-	at := make([]int, len(m.Features))
-	for i, c := range m.Features {
-		if at[i] = slices.Index(t.Columns, c.Name); at[i] < 0 {
-			return missingColumn(t, "column", c.Name)
-		}
-	}
-	response := -1
-	if m.Response != nil {
-		if response = slices.Index(t.Columns, m.Response.Name); response < 0 {
-			return missingColumn(t, "response column", m.Response.Name)
-		}
-	}
-	var x []float64
-	for {
-		cells, line, err := t.Next()
-		if err != nil {
-			return ended(err)
-		}
-		inCell := func(err error) error { return fmt.Errorf("line %d, %w", line, err) } // "column …"
-		x = x[:0]
-		for i, c := range m.Features {
-			if x, err = c.append(x, cells[at[i]]); err != nil {
-				return inCell(err)
-			}
-		}
-		y := math.NaN()
-		if response >= 0 {
-			if y, err = m.Response.value(cells[response]); err != nil {
-				return inCell(err)
-			}
-		}
-		if err := visit(x, y, line); err != nil {
-			return fmt.Errorf("line %d: %w", line, err)
-		}
-	}
-}
+// partNumbers is how many numbers there is room for in a part of a text at once, for 8 bytes a cell.
+const partNumbers = 1 << 16
 
 // Read returns the records of a table's rows, with the names of the features where the table names
 // its columns, or where rules do.
 func Read(t *data.Table, m *Map) (*data.Records, error) {
-	var lines []int
-	r, err := data.Collect(m.Response != nil, func(visit func([]float64, float64) error) error {
-		return scan(t, m, func(x []float64, y float64, line int) error {
-			lines = append(lines, line)
-			return visit(x, y)
+	m = handle.Made(m)
+	type rows struct {
+		n       int
+		x, y, w []float64
+		lines   []int
+	}
+	var all rows
+	var parts [][]float64 // features
+	numbers := 0
+	err := data.Parts(t, func(part *data.Table) (r rows, err error) {
+		r.x = make([]float64, 0, partNumbers)
+		err = scan(part, m, func(one *row) error {
+			r.n, r.x, r.lines = r.n+1, append(r.x, one.x...), append(r.lines, one.line)
+			if m.Response != nil {
+				r.y = append(r.y, one.y)
+			}
+			if m.Weight != "" {
+				r.w = append(r.w, one.w)
+			}
+			return data.CheckSize(len(r.x))
 		})
+		return r, err
+	}, func(r rows) error {
+		if t.HasNumbers() {
+			r.lines = nil // the place of a record is its number
+		}
+		parts, numbers = append(parts, r.x), numbers+len(r.x)
+		all = rows{n: all.n + r.n, y: append(all.y, r.y...), w: append(all.w, r.w...), lines: append(all.lines, r.lines...)}
+		return data.CheckSize(numbers)
 	})
 	if err != nil {
 		return nil, err
 	}
+	if all.n == 0 {
+		return nil, errors.New("no records")
+	}
+	all.x = slices.Concat(parts...)
+	r, err := data.NewRecords(all.n, len(all.x)/all.n, all.x, all.y)
+	if err != nil {
+		return nil, err
+	}
+	if m.Weight != "" {
+		if r, err = r.Weighted(all.w); err != nil {
+			return nil, err
+		}
+	}
 	columns, response := m.Published(t)
-	return r.Named(columns, response).AtLines(lines), nil
+	return r.Named(columns, response).AtLines(all.lines), nil
 }
 
 // Published returns the names that a model of these records publishes: none where the table has
 // none and the map is plain.
 func (m *Map) Published(t *data.Table) (columns []string, response string) {
+	m, t = handle.Made(m), handle.Made(t)
 	if !t.Named && m.Plain() {
 		return nil, ""
 	}
@@ -173,11 +177,11 @@ func (m *Map) Published(t *data.Table) (columns []string, response string) {
 }
 
 func missingColumn(t *data.Table, what, name string) error {
-	rule := "one of the header"
+	rule := "one of the table's columns"
 	if !t.Named {
 		rule = fmt.Sprintf("a number between 1 and %d in a file without header", len(t.Columns))
 	}
-	return &check.Error{Name: what, Value: name, Rule: rule}
+	return check.Want(what, name, rule)
 }
 
 // HoldOut splits records into those that a model learns from and those that it is evaluated on. The

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,41 @@ func TestRules(t *testing.T) {
 	if err != nil || u != -0.5 || m.Response.Value(u) != 20 || m.Response.Unit() != 20 {
 		t.Errorf("%v, %v", u, err)
 	}
+	// A scale that leaves 0 at 0: the end that is farther from it becomes 1 or -1, and what is beyond an end becomes it.
+	for _, c := range []struct {
+		scale Range
+		want  []float64 // of -100, -2, 0, 5 and 100
+	}{{Range{-5, 10}, []float64{-0.5, -0.2, 0, 0.5, 1}}, {Range{-10, 4}, []float64{-1, -0.2, 0, 0.4, 0.4}},
+		{Range{0, 10}, []float64{0, 0, 0, 0.5, 1}}, {Range{-4, 0}, []float64{-1, -0.5, 0, 0, 0}}} {
+		r, err := readBy(strings.NewReader("a\n-100\n-2\n0\n5\n100\n"), true,
+			Rules{Center: Zero, Columns: []Column{{Name: "a", Scale: &c.scale}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.want {
+			if got := r.Row(i)[0]; got != want {
+				t.Errorf("%v, row %d: %v, want %v", c.scale, i, got, want)
+			}
+		}
+	}
+	// Ranges without 0 keep their middle where the center of all is 0.
+	r, err = readBy(strings.NewReader("a\n2\n"), true,
+		Rules{Center: Zero, Columns: []Column{{Name: "a", Scale: &Range{1, 3}}}})
+	if err != nil || r.Row(0)[0] != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// Space around a cell is none of it, a column without a name can be the response, and the last _above: counts.
+	words := Column{Name: "a", Categories: []string{"p", "q"}}
+	if x, err := words.append(nil, " q\t"); err != nil || !slices.Equal(x, []float64{0, 1}) {
+		t.Errorf("%v, %v", x, err)
+	}
+	for _, name := range []string{"", "b_above:1"} {
+		r, err = readBy(strings.NewReader("\""+name+"\",a\n4,1\n2,1\n"), true,
+			Rules{Response: name + "_above:3", Only: []string{"a"}})
+		if err != nil || r.Response(0) != 1 || r.Response(1) != 0 {
+			t.Errorf("%q: %+v, %v", name, r, err)
+		}
+	}
 	// Columns by their numbers, in a stated order.
 	r, err = readBy(strings.NewReader("1,2,3\n4,5,6\n"), false, Rules{Response: "2",
 		Only: []string{"3", "1"}})
@@ -106,15 +142,15 @@ func TestRefusals(t *testing.T) {
 		`response "y": fill = "1"`:                        above(Column{Name: "y", Fill: text("1")}),
 		`response "y": categories = ["a"]`: above(
 			Column{Name: "y", Categories: []string{"a"}}),
-		`column = c, but it must be one of the header`: above(Column{Name: "c"}),
+		`column = c, but it must be one of the table's columns`: above(Column{Name: "c"}),
 		`column "b" has a rule, but it is no feature`: {Response: "y", Only: []string{"a"},
 			Columns: []Column{{Name: "b", Scale: &Range{0, 1}}}},
-		`column "a" is given twice`:                           {Only: []string{"a", "a"}},
-		`column = z, but it must be one of the header`:        {AllBut: []string{"z"}},
-		`response column = z, but it must be one of the he`:   {Response: "z"},
-		`response "a_above:x": value = "x"`:                   {Response: "a_above:x"},
-		`no features`:                                         {Response: "y", AllBut: []string{"a", "b"}},
-		`line 2, column "b": value = "w", but it must be a f`: {Response: "y"},
+		`column "a" is given twice`:                             {Only: []string{"a", "a"}},
+		`column = z, but it must be one of the table's columns`: {AllBut: []string{"z"}},
+		`response column = z, but it must be one of the t`:      {Response: "z"},
+		`response "a_above:x": value = "x"`:                     {Response: "a_above:x"},
+		`no features`:                                           {Response: "y", AllBut: []string{"a", "b"}},
+		`line 2, column "b": value = "w", but it must be a f`:   {Response: "y"},
 	} {
 		_, err := readBy(strings.NewReader("a,b,y\n1,w,1\n"), true, rules)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -128,6 +164,33 @@ func TestRefusals(t *testing.T) {
 	_, err = readBy(strings.NewReader("a,y\n1,maybe\n"), true,
 		above(Column{Name: "y", Categories: []string{"no", "yes"}}))
 	if err == nil || !strings.Contains(err.Error(), `"maybe", but it must be one of ["no" "yes"]`) {
+		t.Error(err)
+	}
+}
+
+// A rule is added once to each column, whichever had rules before.
+func TestAdd(t *testing.T) {
+	var r Rules
+	fill := func(word string) func(c *Column) bool {
+		return func(c *Column) bool {
+			twice := c.Fill != nil
+			c.Fill = text(word)
+			return twice
+		}
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := r.Add(name, fill(name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := r.Add("a", func(c *Column) bool { c.Scale = &Range{0, 1}; return false }); err != nil {
+		t.Error(err)
+	}
+	want := []Column{{Name: "a", Fill: text("a"), Scale: &Range{0, 1}}, {Name: "b", Fill: text("b")}}
+	if !reflect.DeepEqual(r.Columns, want) {
+		t.Errorf("%+v", r.Columns)
+	}
+	if err := r.Add("b", fill("c")); err == nil || err.Error() != `column "b" has the rule twice` {
 		t.Error(err)
 	}
 }
@@ -192,9 +255,9 @@ func TestIdentifiers(t *testing.T) {
 func drawMap(t *rapid.T) (*Map, [][]string) {
 	m := &Map{Response: &Response{Column: Column{Name: "y"}}}
 	var cells []*rapid.Generator[string]
-	number := rapid.Custom(func(t *rapid.T) string {
+	number := rapid.OneOf(rapid.Custom(func(t *rapid.T) string {
 		return fmt.Sprint(rapid.Float64Range(-1e6, 1e6).Draw(t, "x"))
-	})
+	}), rapid.SampledFrom([]string{"-3e6", "0", "3e6"}))
 	for i := range rapid.IntRange(1, 4).Draw(t, "columns") {
 		c := Column{Name: fmt.Sprint("a", i)}
 		cell := number
@@ -206,8 +269,11 @@ func drawMap(t *rapid.T) (*Map, [][]string) {
 			}
 		} else {
 			if rapid.Bool().Draw(t, "scaled") {
-				low := rapid.Float64Range(-1e6, 1e6).Draw(t, "low")
+				low := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.Float64Range(-10, 0)).Draw(t, "low")
 				c.Scale = &Range{low, low + rapid.Float64Range(1e-3, 1e6).Draw(t, "width")}
+				if c.Scale.hasZero() && rapid.IntRange(0, 2).Draw(t, "centred") > 0 {
+					c.Center = Zero
+				}
 			}
 			if rapid.Bool().Draw(t, "filled") {
 				c.Fill = text(rapid.SampledFrom([]string{"7", Missing}).Draw(t, "fill"))
@@ -281,10 +347,32 @@ func TestRowsAreMappedByThemselves(t *testing.T) {
 }
 
 // No row has a longer record than the map's radius, and where there is none a row can be as long
-// as its number.
+// as its number. Cells beyond both ends of each kind of scale are among the rows, and are counted.
 func TestRadius(t *testing.T) {
+	beyond := map[string]int{}
+	defer func() {
+		for _, center := range []string{"", Zero} {
+			for _, end := range []string{"below", "above"} {
+				if n := beyond[center+end]; n < 3 {
+					t.Errorf("%d cells %s a scale with the center %q", n, end, center)
+				}
+			}
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		m, rows := drawMap(t)
+		for _, row := range rows {
+			for i, c := range m.Features {
+				x, err := data.ParseNumber(row[1+i])
+				switch {
+				case err != nil || c.Scale == nil:
+				case x < c.Scale.Low():
+					beyond[c.Center+"below"]++
+				case x > c.Scale.High():
+					beyond[c.Center+"above"]++
+				}
+			}
+		}
 		r := readRows(t, m, rows)
 		radius, largest := m.Radius(2), m.Radius(math.Inf(1))
 		for i := range r.Len() {
@@ -368,5 +456,19 @@ func TestScanKeepsOneRow(t *testing.T) {
 	})
 	if seen != n || allocs > 5*n/4 { // encoding/csv makes one text for each row
 		t.Errorf("%d rows, %v allocations", seen, allocs)
+	}
+}
+
+// An infinite number is no word: its error says that it is not finite, and does not lead to categories. A word's does.
+func TestInfiniteNumbersAreNoWords(t *testing.T) {
+	for cell, word := range map[string]bool{"inf": false, "-Inf": false, "+Infinity": false, "1e999": false, " -1e400 ": false,
+		"word": true, "0x": true, "1e": true} {
+		_, err := Column{Name: "a", Scale: &Range{0, 1}}.append(nil, cell)
+		if err == nil || !strings.Contains(err.Error(), `column "a": value = `) || !strings.Contains(err.Error(), "must be a finite number") {
+			t.Fatalf("%q: %v", cell, err)
+		}
+		if settled := slices.Contains(check.Settling(err), "categories"); settled != word || strings.Contains(err.Error(), "words") != word {
+			t.Errorf("%q: %v, settled by categories: %v", cell, err, settled)
+		}
 	}
 }

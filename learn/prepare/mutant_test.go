@@ -3,7 +3,7 @@ package prepare
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -15,8 +15,11 @@ func TestMutantsDie(t *testing.T) {
 			New: "\t\tcell = *c.Fill\n\t} else if c.Fill != nil && *c.Fill != Missing {\n" +
 				"\t\t*c.Fill = cell\n\t}\n", Killer: "TestRowsAreMappedByThemselves"},
 		{Name: "a number is not clipped to its range", File: "column.go",
-			Old: "\tt := (min(max(x, r[0]), r[1]) - r[0]) / (r[1] - r[0])\n\treturn min(max(2*t-1, -1), 1)\n",
+			Old: "\tt := (r.cut(x) - r[0]) / (r[1] - r[0])\n\treturn 2*t - 1\n",
 			New: "\treturn 2*(x-r[0])/(r[1]-r[0]) - 1\n", Killer: "TestRadius"},
+		{Name: "a number is not clipped to its range where 0 stays 0", File: "column.go",
+			Old: "return r.cut(x) / max(-r[0], r[1])",
+			New: "return min(x, r[1]) / max(-r[0], r[1])", Killer: "TestRadius|TestRules"},
 		{Name: "the radius forgets a column", File: "map.go", Old: "float64(len(m.Features)), 1/q",
 			New: "float64(len(m.Features)-1), 1/q", Killer: "TestRadius"},
 		{Name: "a number without a scale has a bound", File: "map.go",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -17,11 +18,15 @@ type Rules struct {
 	// Response is the column of the responses, by its name or, without a header, by its number from
 	// 1; "" is none. NAME_above:NUMBER is 1 where NAME is above NUMBER, and 0 elsewhere.
 	Response string
+	// Weight is the column of the weights, "" for none.
+	Weight string
 	// Only names the columns of the features, in their order, where a response with a rule in Columns
 	// is passed over; nil takes all columns but the response and AllBut.
 	Only []string
 	// AllBut names columns that are no features.
 	AllBut []string
+	// Center is Column.Center of all features whose scale has 0 in it; "" leaves each its own.
+	Center string
 	// Columns are the rules of single columns, each of them a feature or the response.
 	Columns []Column
 }
@@ -29,13 +34,16 @@ type Rules struct {
 // Map returns the map of a table. It refuses a rule for a column that is not read, and takes no
 // column with the name of an identifier unless Only names it.
 func (r Rules) Map(t *data.Table) (*Map, error) {
-	if t.Columns == nil {
+	if t == nil || t.Columns == nil {
 		return nil, errors.New("no records")
 	}
 	m := &Map{}
 	var err error
 	if m.Response, err = r.response(t); err != nil {
 		return nil, err
+	}
+	if m.Weight = r.Weight; m.Weight != "" && !slices.Contains(t.Columns, m.Weight) {
+		return nil, missingColumn(t, "weight column", m.Weight)
 	}
 	names := r.Only
 	if names == nil {
@@ -64,6 +72,11 @@ func (r Rules) Map(t *data.Table) (*Map, error) {
 		}
 		return nil, fmt.Errorf("column %q has a rule, but it is no feature and not the response", c.Name)
 	}
+	for i, c := range m.Features {
+		if c.Scale != nil && c.Scale.hasZero() && r.Center != "" {
+			m.Features[i].Center = r.Center
+		}
+	}
 	return m, m.Check()
 }
 
@@ -71,8 +84,7 @@ func (r Rules) Map(t *data.Table) (*Map, error) {
 // NAME_above:NUMBER is of the column NAME. It refuses what Map refuses.
 func (r Rules) Stated() (*Map, error) {
 	if len(r.Only) == 0 {
-		return nil, &check.Error{Name: "columns", Value: "none",
-			Rule: "all that are features, since no table is read"}
+		return nil, check.Want("columns", "none", "all that are features, since no table is read")
 	}
 	t := &data.Table{Columns: slices.Clone(r.Only), Named: true}
 	name := r.Response
@@ -115,7 +127,8 @@ func (r Rules) rest(t *data.Table, response *Response) ([]string, error) {
 	}
 	var names []string
 	for _, name := range t.Columns {
-		if slices.Contains(r.AllBut, name) || response != nil && response.Name == name {
+		if slices.Contains(r.AllBut, name) || response != nil && response.Name == name ||
+			r.Weight != "" && r.Weight == name {
 			continue
 		}
 		if t.Named && Identifier(name) {
@@ -156,6 +169,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // Add adds a rule for a column: set sets one that was not set before, and reports whether it was.
 func (r *Rules) Add(name string, set func(c *Column) (twice bool)) error {
+	r = handle.Made(r)
+	if set == nil {
+		return errors.New("rule must be given")
+	}
 	i := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == name })
 	if i < 0 {
 		i, r.Columns = len(r.Columns), append(slices.Clone(r.Columns), Column{Name: name})

@@ -82,13 +82,13 @@ type Bound struct {
 
 func (in BoundInput) check() error {
 	if in.N < 1 {
-		return &check.Error{Name: "number of records", Value: in.N, Rule: "at least 1"}
+		return check.Want("number of records", in.N, "at least 1")
 	}
 	if in.Dim < 1 {
-		return &check.Error{Name: "dimension", Value: in.Dim, Rule: "at least 1"}
+		return check.Want("dimension", in.Dim, "at least 1")
 	}
 	if !(in.StepSize > 0) || math.IsInf(in.StepSize, 1) {
-		return &check.Error{Name: "step size", Value: in.StepSize, Rule: "a finite number > 0"}
+		return check.Want("step size", in.StepSize, "a finite number > 0")
 	}
 	if len(in.Runs) == 0 {
 		return errors.New("no epochs to bound")
@@ -104,11 +104,10 @@ func (in BoundInput) check() error {
 	needsBeta := false
 	for _, r := range in.Runs {
 		if r.Epochs < 1 || r.Epochs > math.MaxInt32 {
-			return &check.Error{Name: "epochs", Value: r.Epochs, Rule: "at least 1"}
+			return check.Want("epochs", r.Epochs, "at least 1")
 		}
 		if r.Private < 0 || r.Private > in.N {
-			return &check.Error{Name: "private steps", Value: r.Private,
-				Rule: fmt.Sprintf("between 0 and n = %d", in.N)}
+			return check.Wantf("private steps", r.Private, "between 0 and n = %d", in.N)
 		}
 		values = append(values, named{"noise", r.Noise}, named{"average smoothness", r.AvgSmoothness},
 			named{"largest smoothness", r.MaxSmoothness},
@@ -118,11 +117,11 @@ func (in BoundInput) check() error {
 	}
 	for _, x := range values {
 		if !(x.v >= 0) || math.IsInf(x.v, 1) {
-			return &check.Error{Name: x.name, Value: x.v, Rule: "a finite number ≥ 0"}
+			return check.Want(x.name, x.v, "a finite number ≥ 0")
 		}
 	}
 	if needsBeta && in.Beta == 0 {
-		return &check.Error{Name: "beta", Value: in.Beta, Rule: "above 0 where C_n > 0"}
+		return check.Want("beta", in.Beta, "above 0 where C_n > 0")
 	}
 	return nil
 }
@@ -299,14 +298,13 @@ type Rates struct {
 //	interleaved   (1/(n((1-p)n+1)))^{2/3}·(√d/ε)^{4/3}   √d/(ε√(n((1-p)n+1)))  nε²((1-p)n+1)/d
 func rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
 	if n < 1 || d < 1 {
-		return Rates{}, &check.Error{Name: "n and d", Value: fmt.Sprintf("%d and %d", n, d),
-			Rule: "at least 1"}
+		return Rates{}, check.Want("n and d", fmt.Sprintf("%d and %d", n, d), "at least 1")
 	}
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-		return Rates{}, &check.Error{Name: "epsilon", Value: epsilon, Rule: "a finite number > 0"}
+		return Rates{}, check.Want("epsilon", epsilon, "a finite number > 0")
 	}
 	if !(p > 0 && p <= 1) {
-		return Rates{}, &check.Error{Name: "fraction", Value: p, Rule: "in (0,1]"}
+		return Rates{}, check.Want("fraction", p, "in (0,1]")
 	}
 	nn, root := float64(n), math.Sqrt(float64(d))/epsilon
 	var inverse float64 // the factor of 1/n that the method changes, over n
@@ -320,7 +318,7 @@ func rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
 	case DPSGD:
 		return Rates{Printed: root / nn, Corrected: root / nn}, nil
 	default:
-		return Rates{}, &check.Error{Name: "method", Value: string(m), Rule: "one with a rate"}
+		return Rates{}, check.Want("method", string(m), "one with a rate")
 	}
 	return Rates{
 		Printed:    math.Pow(inverse, 2.0/3) * math.Pow(root, 4.0/3),
@@ -334,10 +332,10 @@ func rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
 // μ_ψ - L_H where that is positive, and else 0.1. All of it is a secret of the data.
 func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), optimum train.Optimum,
 	beta float64) (BoundInput, error) {
+	p = p.made()
 	c := p.c
 	if len(optimum.X) != p.d {
-		return BoundInput{}, &check.Error{Name: "dimension of the optimum", Value: len(optimum.X),
-			Rule: fmt.Sprintf("the data's, %d", p.d)}
+		return BoundInput{}, check.Wantf("dimension of the optimum", len(optimum.X), "the data's, %d", p.d)
 	}
 	in := BoundInput{
 		N: p.n, Dim: p.d, StepSize: c.StepSize, Beta: beta,

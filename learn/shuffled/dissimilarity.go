@@ -3,7 +3,6 @@ package shuffled
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -55,16 +54,14 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 	privateSteps int, o DissimilarityOptions) (Dissimilarity, error) {
 	n, nd := private.Len(), privateSteps
 	if nd < 0 || nd >= n {
-		return Dissimilarity{}, &check.Error{Name: "private steps", Value: nd,
-			Rule: fmt.Sprintf("between 0 and n-1 = %d", n-1)}
+		return Dissimilarity{}, check.Wantf("private steps", nd, "between 0 and n-1 = %d", n-1)
 	}
 	if public.Dim() != private.Dim() {
-		return Dissimilarity{}, &check.Error{Name: "dimension of public records", Value: public.Dim(),
-			Rule: fmt.Sprintf("the private ones', %d", private.Dim())}
+		return Dissimilarity{}, check.Wantf("dimension of public records", public.Dim(),
+			"the private ones', %d", private.Dim())
 	}
 	if public.Len() < n-nd {
-		return Dissimilarity{}, &check.Error{Name: "number of public records", Value: public.Len(),
-			Rule: fmt.Sprintf("at least %d", n-nd)}
+		return Dissimilarity{}, check.Wantf("number of public records", public.Len(), "at least %d", n-nd)
 	}
 	if o.Probes == nil {
 		o.Probes = [][]float64{make([]float64, private.Dim())}
@@ -81,8 +78,8 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 	perm := make([]int, n)
 	for _, x := range o.Probes {
 		if len(x) != private.Dim() {
-			return Dissimilarity{}, &check.Error{Name: "dimension of a probe", Value: len(x),
-				Rule: fmt.Sprintf("the data's, %d", private.Dim())}
+			return Dissimilarity{}, check.Wantf("dimension of a probe", len(x), "the data's, %d",
+				private.Dim())
 		}
 		g := gradients(task, private, n, x, o.Clip)
 		h := gradients(task, public, n-nd, x, o.Clip)
@@ -127,7 +124,7 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 // private records.
 func (r Dissimilarity) MeanSquare(n int) float64 {
 	s := 0.0
-	for _, c := range r.Max[:len(r.Max)-1] {
+	for _, c := range r.Max[:max(0, len(r.Max)-1)] {
 		s += c * c
 	}
 	return s / float64(n)

@@ -16,7 +16,7 @@
 // come from the records: Config.Radius states it. Without it iteration.Best counts no amplification
 // that needs it, and a plan in another mode that could need it is simulated, as the source does,
 // but not released. The only fact about the private records in a report is their number. Proofs:
-// docs/training-accounting.md.
+// docs/training.md.
 //
 //	n, d      Records.Len, Dim              steps in an epoch, dimension
 //	K         Config.Epochs                 epochs

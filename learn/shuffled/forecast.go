@@ -32,9 +32,8 @@ func (f Forecast) Steps() (iteration.Steps, error) {
 	}
 	i := slices.IndexFunc(schedule, func(b Block) bool { return b.Private > 0 && b.Noise > 0 })
 	if i < 0 || f.Method == DPSGD {
-		return iteration.Steps{}, &check.Error{
-			Name: "method", Value: string(f.Method), Rule: "a shuffled method with noise on private data",
-		}
+		return iteration.Steps{}, check.Want("method", string(f.Method),
+			"a shuffled method with noise on private data")
 	}
 	e := f.steps(schedule[i], f.Records)
 	e.OrderSecret, e.Released, e.Smoothness = !f.OrderVisible, f.Released, f.Smoothness
@@ -62,11 +61,17 @@ func (f Forecast) Quote(ctx context.Context) (train.Plan, error) {
 }
 
 // Price returns the privacy cost of the model, without an event.
-func (p *Plan) Price() train.Price { return priceOf(p.c.Method, p.n, p.d, p.report) }
+func (p *Plan) Price() train.Price {
+	p = p.made()
+	return priceOf(p.c.Method, p.n, p.d, p.report)
+}
 
 // Plan returns the plan for callers that know no shuffled gradients. It has no rows: the plan's report
 // has the figures of every mode.
-func (p *Plan) Plan() train.Plan { return train.Plan{Price: p.Price(), Train: p.train} }
+func (p *Plan) Plan() train.Plan {
+	p = p.made()
+	return train.Plan{Price: p.Price(), Train: p.train}
+}
 
 // train returns the algorithm, which has its records, and checks that they are these.
 func (p *Plan) train(r *data.Records) (train.Algorithm, error) {
@@ -83,6 +88,7 @@ func (p *Plan) train(r *data.Records) (train.Algorithm, error) {
 // Priced returns the plan for a choice among candidates: with the event that its epochs are
 // together. It refuses dp-sgd, of which no event is known, and modes whose conditions fail.
 func (p *Plan) Priced() (plan train.Plan, err error) {
+	p = p.made()
 	if p.c.Method == DPSGD {
 		return plan, errors.New(
 			"dp-sgd has no event to be composed here: take the method dp-sgd of package convex")

@@ -73,6 +73,15 @@ type Plan struct {
 	digest   [32]byte
 }
 
+// made returns the plan; of one that nobody made a plan of no records, which promises nothing.
+func (p *Plan) made() *Plan {
+	if p == nil || p.private == nil {
+		return &Plan{c: Config{Task: loss.MeanEstimation{}, Regularizer: geometry.L2{}},
+			report: iteration.Report{Cost: accountant.Cost{Epsilon: math.Inf(1), Delta: 1}}}
+	}
+	return p
+}
+
 // NewPlan checks the configuration against the data, calibrates the noise and accounts for
 // the run. private sets n and must be there even for PublicOnly; public may be nil for
 // methods that use none, and only its first records as needed are used. The error names
@@ -111,45 +120,39 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 func (p *Plan) checkConfig() error {
 	c := &p.c
 	if loss.ModelDim(c.Task, p.d) != p.d {
-		return &check.Error{Name: "task", Value: c.Task.Name(),
-			Rule: "one whose model is as long as a record"}
+		return check.Want("task", c.Task.Name(), "one whose model is as long as a record")
 	}
 	if !c.Regularizer.Convex() {
-		return &check.Error{Name: "regulariser", Value: c.Regularizer.Name(), Rule: "convex"}
+		return check.Want("regulariser", c.Regularizer.Name(), "convex")
 	}
 	if b, ok := c.Regularizer.(geometry.Ball); ok && !(b.Radius > 0) {
-		return &check.Error{Name: "ball radius", Value: b.Radius, Rule: "above 0"}
+		return check.Want("ball radius", b.Radius, "above 0")
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) {
-		return &check.Error{Name: "step size", Value: c.StepSize,
-			Rule: fmt.Sprintf("in (0, %g]", data.MaxMagnitude)}
+		return check.Wantf("step size", c.StepSize, "in (0, %g]", data.MaxMagnitude)
 	}
 	if !(c.Clip > 0) {
-		return &check.Error{Name: "clip", Value: c.Clip, Rule: "above 0"}
+		return check.Want("clip", c.Clip, "above 0")
 	}
 	if c.Noise != 0 && !(c.Noise >= 1e-100 && c.Noise <= data.MaxMagnitude) {
-		return &check.Error{Name: "noise", Value: c.Noise,
-			Rule: fmt.Sprintf("0, or between 1e-100 and %g", data.MaxMagnitude)}
+		return check.Wantf("noise", c.Noise, "0, or between 1e-100 and %g", data.MaxMagnitude)
 	}
 	if c.Radius != 0 && !(c.Radius > 0 && c.Radius <= data.MaxMagnitude) {
-		return &check.Error{Name: "radius", Value: c.Radius,
-			Rule: fmt.Sprintf("0, or in (0, %g]", data.MaxMagnitude)}
+		return check.Wantf("radius", c.Radius, "0, or in (0, %g]", data.MaxMagnitude)
 	}
 	if c.Order == 0 && (c.Method == DPSGD || c.Method == PublicOnly) {
 		c.Order = iteration.FixedOrder // they visit private data in none
 	}
 	if c.Order < iteration.FixedOrder || c.Order > iteration.Reshuffled {
-		return &check.Error{Name: "order", Value: c.Order, Rule: "IG, SO or RR"}
+		return check.Want("order", c.Order, "IG, SO or RR")
 	}
 	if c.Start != nil {
 		if len(c.Start) != p.d {
-			return &check.Error{Name: "dimension of the start", Value: len(c.Start),
-				Rule: fmt.Sprintf("the data's, %d", p.d)}
+			return check.Wantf("dimension of the start", len(c.Start), "the data's, %d", p.d)
 		}
 		for _, v := range c.Start {
 			if !(math.Abs(v) <= data.MaxMagnitude) {
-				return &check.Error{Name: "start", Value: v,
-					Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
+				return check.Wantf("start", v, "at most %g in size", data.MaxMagnitude)
 			}
 		}
 		c.Start = slices.Clone(c.Start)
@@ -165,12 +168,12 @@ func (p *Plan) makeSchedule() (err error) {
 	}
 	switch {
 	case !c.Method.IsPrivate() && c.Noise != 0:
-		return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
+		return check.Wantf("noise", c.Noise, "0 for %s", c.Method)
 	case c.Noise != 0 && c.DoubledNoise:
-		return &check.Error{Name: "doubled noise", Value: "asked for",
-			Rule: "left out where the noise is given: it doubles what a target needs"}
+		return check.Want("doubled noise", "asked for",
+			"left out where the noise is given: it doubles what a target needs")
 	case c.Method.IsPrivate() && math.IsInf(c.Clip, 1):
-		return &check.Error{Name: "clip", Value: c.Clip, Rule: "finite where there is noise"}
+		return check.Want("clip", c.Clip, "finite where there is noise")
 	case c.Noise != 0:
 		p.schedule = p.schedule.scaled(c.Noise)
 	}
@@ -191,16 +194,13 @@ func (p *Plan) takeData(public *data.Records) error {
 	}
 	if need := p.schedule.publicRecords(p.n); need > 0 {
 		if public == nil {
-			return &check.Error{Name: "number of public records", Value: 0,
-				Rule: fmt.Sprintf("at least %d", need)}
+			return check.Wantf("number of public records", 0, "at least %d", need)
 		}
 		if public.Dim() != p.d {
-			return &check.Error{Name: "dimension of public records", Value: public.Dim(),
-				Rule: fmt.Sprintf("the private ones', %d", p.d)}
+			return check.Wantf("dimension of public records", public.Dim(), "the private ones', %d", p.d)
 		}
 		if public.Len() < need {
-			return &check.Error{Name: "number of public records", Value: public.Len(),
-				Rule: fmt.Sprintf("at least %d", need)}
+			return check.Wantf("number of public records", public.Len(), "at least %d", need)
 		}
 		if p.private.HasResponses() != public.HasResponses() {
 			return errors.New("responses are in one of private and public data only")
@@ -233,8 +233,8 @@ func (p *Plan) account(ctx context.Context) error {
 	calibrate := c.Method.IsPrivate() && c.Noise == 0
 	if calibrate {
 		if !(c.Target.Epsilon > 0) || math.IsInf(c.Target.Epsilon, 1) {
-			return &check.Error{Name: "target epsilon", Value: c.Target.Epsilon,
-				Rule: "a finite number > 0 where the noise is not given"}
+			return check.Want("target epsilon", c.Target.Epsilon,
+				"a finite number > 0 where the noise is not given")
 		}
 	}
 	delta := c.Target.Delta
@@ -242,7 +242,7 @@ func (p *Plan) account(ctx context.Context) error {
 		delta = 0.5 // ε is 0 or +Inf at every δ: none need be given
 	}
 	if !(delta > 0 && delta < 1) {
-		return &check.Error{Name: "target delta", Value: c.Target.Delta, Rule: "in (0,1)"}
+		return check.Want("target delta", c.Target.Delta, "in (0,1)")
 	}
 	if c.Method == DPSGD {
 		return p.accountSampled(ctx, calibrate)
@@ -391,14 +391,14 @@ const ModeUniformSampling iteration.Mode = "uniform-sampling"
 func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 	c := &p.c
 	if !c.bestMode() && c.Mode != iteration.Paper {
-		return &check.Error{Name: "accounting mode", Value: c.Mode, Rule: "left out for dp-sgd"}
+		return check.Want("accounting mode", c.Mode, "left out for dp-sgd")
 	}
 	if c.Conversion != "" && c.Conversion != iteration.ConversionClassical {
-		return &check.Error{Name: "conversion", Value: c.Conversion, Rule: "left out for dp-sgd"}
+		return check.Want("conversion", c.Conversion, "left out for dp-sgd")
 	}
 	if p.n > math.MaxInt32/p.schedule.Epochs() {
-		return &check.Error{Name: "steps", Value: fmt.Sprintf("%d × %d", p.n, p.schedule.Epochs()),
-			Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+		return check.Wantf("steps", fmt.Sprintf("%d × %d", p.n, p.schedule.Epochs()), "at most %d",
+			math.MaxInt32)
 	}
 	s := iteration.SampledSteps{Steps: p.n * p.schedule.Epochs(), Records: p.n, Clip: c.Clip,
 		Noise: c.Noise}
@@ -438,6 +438,7 @@ func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 
 // Report returns the privacy cost of the run, and its derivation.
 func (p *Plan) Report() iteration.Report {
+	p = p.made()
 	r := p.report
 	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings),
 		slices.Clone(r.Trials)
@@ -460,8 +461,11 @@ func (c Config) Grid(private, public *data.Records) train.Grid {
 // TraceLabels returns the columns of a trace that the configuration fills in.
 func (c Config) TraceLabels(dataset string) train.TraceLabels {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	l := train.TraceLabels{Dataset: dataset, Task: c.Task.Name(), Algorithm: string(c.Method),
+	l := train.TraceLabels{Dataset: dataset, Algorithm: string(c.Method),
 		Delta: number(c.Target.Delta)}
+	if c.Task != nil {
+		l.Task = c.Task.Name()
+	}
 	if c.Method.IsPrivate() {
 		l.Epsilon = number(c.Target.Epsilon)
 	}
@@ -475,17 +479,18 @@ func (c Config) TraceLabels(dataset string) train.TraceLabels {
 }
 
 // Cost returns the (ε, δ) of the released model; ε is +Inf without noise.
-func (p *Plan) Cost() accountant.Cost { return p.report.Cost }
+func (p *Plan) Cost() accountant.Cost { return p.made().report.Cost }
 
 // Dim returns d.
-func (p *Plan) Dim() int { return p.d }
+func (p *Plan) Dim() int { return p.made().d }
 
 // Rounds returns K: a round is an epoch.
-func (p *Plan) Rounds() int { return p.schedule.Epochs() }
+func (p *Plan) Rounds() int { return p.made().schedule.Epochs() }
 
 // Algorithm returns the plan as an algorithm. Its noise is ησ, with the larger noise of private and
 // public steps.
 func (p *Plan) Algorithm() train.Algorithm {
+	p = p.made()
 	return train.Algorithm{Cost: p.Cost(), Refused: p.refused(), Rounds: p.Rounds(), Digest: p.digest,
 		NoiseScale: p.c.StepSize * max(p.report.Noise, p.report.PublicNoise), Start: p.start}
 }

@@ -1,7 +1,6 @@
 package shuffled
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
@@ -98,14 +97,13 @@ func (m Scheme) IsPrivate() bool { return m != ShuffleG && m != PublicOnly }
 // records and K epochs. The fraction p is taken in (0, 1) by those methods that use it.
 func (m Scheme) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 	if n < 1 {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
+		return nil, check.Want("number of records", n, "at least 1")
 	}
 	if epochs < 1 || epochs > math.MaxInt32 {
-		return nil, &check.Error{Name: "epochs", Value: epochs,
-			Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+		return nil, check.Wantf("epochs", epochs, "between 1 and %d", math.MaxInt32)
 	}
 	if m.UsesFraction() && !(fraction > 0 && fraction < 1) {
-		return nil, &check.Error{Name: "fraction", Value: fraction, Rule: "in (0,1)"}
+		return nil, check.Want("fraction", fraction, "in (0,1)")
 	}
 	part := func(of int) int { return min(max(1, int(fraction*float64(of))), of-1) }
 	switch m {
@@ -117,8 +115,7 @@ func (m Scheme) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		return Schedule{{Epochs: epochs}}, nil
 	case PrivPub, PubPriv:
 		if epochs < 2 {
-			return nil, &check.Error{Name: "epochs", Value: epochs,
-				Rule: fmt.Sprintf("at least 2 for %s", m)}
+			return nil, check.Wantf("epochs", epochs, "at least 2 for %s", m)
 		}
 		private, public := Block{Epochs: part(epochs), Private: n, Noise: 1},
 			Block{Epochs: epochs - part(epochs)}
@@ -128,10 +125,9 @@ func (m Scheme) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		return Schedule{public, private}, nil
 	case Interleaved:
 		if n < 2 {
-			return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 2 for interleaved"}
+			return nil, check.Want("number of records", n, "at least 2 for interleaved")
 		}
 		return Schedule{{Epochs: epochs, Private: part(n), Noise: 1, PublicNoise: 1}}, nil
 	}
-	return nil, &check.Error{Name: "method", Value: string(m),
-		Rule: fmt.Sprintf("one of %v", Schemes())}
+	return nil, check.Wantf("method", string(m), "one of %v", Schemes())
 }

@@ -106,10 +106,12 @@ type tester interface {
 }
 
 // Test returns the test of the model, nil where there is none. It is to be asked for after Run.
-func (r *Release) Test() (*Test, error) { return r.r.test() }
+func (r *Release) Test() (*Test, error) {
+	return r.run().test()
+}
 
 // Test returns the test of the model, which promises nothing here; nil where there is none.
-func (s *Simulation) Test() (*Test, error) { return s.r.test() }
+func (s *Simulation) Test() (*Test, error) { return s.run().test() }
 
 func (r *run) test() (*Test, error) {
 	if t, ok := r.steps.(tester); ok && r.round == r.a.Rounds {
@@ -153,7 +155,20 @@ func (r *run) released() []float64 {
 	return x
 }
 
+// noRun is the run of an algorithm that has none. Its one round is an error, and it costs anything.
+type noRun struct{}
+
+func (noRun) Round(context.Context, int) error {
+	return errors.New("the algorithm has no Start: make one with a plan's Train")
+}
+func (noRun) State() []Vector   { return nil }
+func (noRun) Output() []float64 { return nil }
+
 func newRun(a Algorithm, coins Coins) *run {
+	if a.Start == nil {
+		a.Rounds, a.Start = 1, func(Coins) Run { return noRun{} }
+		a.Cost = accountant.Cost{Epsilon: math.Inf(1), Delta: 1}
+	}
 	r := &run{a: a, coins: coins, steps: a.Start(coins)}
 	r.state = r.steps.State()
 	for _, v := range r.state {

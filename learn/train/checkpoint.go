@@ -67,10 +67,12 @@ func (r *run) checkpoint(kind byte) []byte {
 // Checkpoint returns the state after the last round done, for ResumeRelease. It is secret:
 // it holds the key of the noise and a state that is not released. Its length is the
 // algorithm's CheckpointSize.
-func (r *Release) Checkpoint() []byte { return r.r.checkpoint(kindRelease) }
+func (r *Release) Checkpoint() []byte {
+	return r.run().checkpoint(kindRelease)
+}
 
 // Checkpoint returns the state after the last round done, for ResumeSimulation.
-func (s *Simulation) Checkpoint() []byte { return s.r.checkpoint(kindSimulation) }
+func (s *Simulation) Checkpoint() []byte { return s.run().checkpoint(kindSimulation) }
 
 // ResumeRelease continues a release from its checkpoint. The algorithm must be made of the
 // same configuration and data; anything else is ErrCheckpoint: with the same noise on other
@@ -112,6 +114,9 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 	head := body[len(checkpointMagic):checkpointHeader]
 	if head[0] != kind {
 		return refuse("a simulation is no release, nor the reverse")
+	}
+	if a.Digest == [32]byte{} { // which every algorithm has that states none, whatever its data
+		return refuse("the algorithm has no digest, so nothing tells what it was made by")
 	}
 	if digest := a.Digest; !bytes.Equal(head[1:33], digest[:]) {
 		return refuse("made by another configuration or of other data")

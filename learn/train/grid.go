@@ -64,7 +64,7 @@ func (g Grid) Run(ctx context.Context, objective func(x []float64) float64,
 		return nil, errors.New("a grid needs step sizes and seeds")
 	}
 	if g.Workers < 0 {
-		return nil, &check.Error{Name: "workers", Value: g.Workers, Rule: "≥ 0"}
+		return nil, check.Want("workers", g.Workers, "≥ 0")
 	}
 	workers := g.Workers
 	if workers == 0 {

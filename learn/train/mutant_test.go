@@ -3,7 +3,7 @@ package train
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -27,5 +27,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a person's price is not rounded up", File: "calibrate.go",
 			Old: "return sum * (1 + float64(rows+8)*0x1p-50*(1+epsilon))", New: "return sum * (1 - 0x1p-40)",
 			Killer: "TestGroupCost"},
+		{Name: "algorithms without a digest share their checkpoints", File: "checkpoint.go",
+			Old: "if a.Digest == [32]byte{} {", New: "if false {", Killer: "TestForeignCheckpointsAreRefused"},
 	})
 }

@@ -2,11 +2,13 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 )
@@ -127,6 +129,9 @@ func (b Block) Multiplier() float64 { return b.Deviation / b.Sensitivity * (1 - 
 
 // Clone copies a price, so that a plan stays as it is.
 func (p Price) Clone() Price {
+	if p.Event == nil { // of a method without privacy, or of a plan that nobody made
+		p.Cost.Epsilon = math.Inf(1)
+	}
 	p.Blocks, p.Notes = slices.Clone(p.Blocks), slices.Clone(p.Notes)
 	return p
 }
@@ -204,6 +209,7 @@ func least(
 // that was calibrated costs its target, which is checked. It refuses an event that costs more.
 func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost,
 	calibrated bool) error {
+	p = handle.Made(p)
 	p.Event, p.Bound, p.Cost = event, bound, target
 	if calibrated {
 		at, err := LeastDelta(event, p.Relation, target.Epsilon, bound)
@@ -227,11 +233,12 @@ func (p *Price) Settle(event accountant.Event, bound accountant.Method, target a
 
 // Within refuses a price above its target.
 func (p *Price) Within(target accountant.Cost) error {
+	p = handle.Made(p)
 	if p.Cost.Epsilon <= target.Epsilon {
 		return nil
 	}
-	return &check.Error{Name: "epsilon", Value: num.Outward(p.Cost.Epsilon, 6, true),
-		Rule: fmt.Sprintf("not above the target %g at delta = %g", target.Epsilon, target.Delta)}
+	return check.Wantf("epsilon", num.Outward(p.Cost.Epsilon, 6, true),
+		"not above the target %g at delta = %g", target.Epsilon, target.Delta)
 }
 
 // Bound states what is proved of a plan's models for records that are drawn independently of one

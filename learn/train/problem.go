@@ -27,12 +27,23 @@ type Problem struct {
 }
 
 // Objective returns G(x; D).
+// It is +Inf of a problem without a loss, records or a regulariser.
 func (p Problem) Objective(x []float64) float64 {
+	if p.check() != nil {
+		return math.Inf(1)
+	}
 	s := 0.0
 	for i := range p.Records.Len() {
 		s += p.Loss.Loss(x, p.Records.Row(i), p.Records.Response(i))
 	}
 	return s/float64(p.Records.Len()) + p.Regularizer.Value(x)
+}
+
+func (p Problem) check() error {
+	if p.Loss == nil || p.Regularizer == nil || p.Records.Len() == 0 {
+		return errors.New("loss, regulariser and records must be given")
+	}
+	return nil
 }
 
 // Optimum is x* = argmin G(x; D) and G(x*; D), a secret of the data.
@@ -46,6 +57,9 @@ type Optimum struct {
 // otherwise by an accelerated proximal gradient method (FISTA) until a step changes x by at
 // most 1e-11·(1+‖x‖).
 func (p Problem) Optimum() (Optimum, error) {
+	if err := p.check(); err != nil {
+		return Optimum{}, err
+	}
 	var x []float64
 	var err error
 	_, squares := p.Loss.(loss.LeastSquares)

@@ -30,19 +30,31 @@ func NewRelease(a Algorithm) (*Release, error) {
 	return &Release{newRun(a, coins)}, nil
 }
 
+// run returns the run; of a release that nobody made the one that does nothing.
+func (r *Release) run() *run {
+	if r == nil || r.r == nil {
+		return newRun(Algorithm{}, Coins{})
+	}
+	return r.r
+}
+
 // ID returns a name of the release that tells nothing of its randomness and stays the
 // same when it is resumed: a ledger charges a request of one name once.
 func (r *Release) ID() string {
-	key := r.r.coins.Key()
+	key := r.run().coins.Key()
 	h := sha256.Sum256(append([]byte("darrm training release id v1"), key[:]...))
 	return hex.EncodeToString(h[:16])
 }
 
 // Cost returns the privacy cost of the model.
-func (r *Release) Cost() accountant.Cost { return r.r.a.Cost }
+func (r *Release) Cost() accountant.Cost {
+	return r.run().a.Cost
+}
 
 // Round returns the number of rounds done.
-func (r *Release) Round() int { return r.r.round }
+func (r *Release) Round() int {
+	return r.run().round
+}
 
 // Run does the remaining rounds and returns the private model. After each round it calls
 // after, unless nil, with the number of rounds done; an error from it ends the run, as
@@ -55,16 +67,18 @@ func (r *Release) Round() int { return r.r.round }
 func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float64, error) {
 	var each func() error
 	if after != nil {
-		each = func() error { return after(r.r.round) }
+		each = func() error { return after(r.run().round) }
 	}
-	if err := r.r.finish(ctx, each); err != nil {
+	if err := r.run().finish(ctx, each); err != nil {
 		return nil, err
 	}
-	return r.r.released(), nil
+	return r.run().released(), nil
 }
 
 // Choice returns the run's choice, nil for a method that chooses nothing.
-func (r *Release) Choice() *Choice { return r.r.choice() }
+func (r *Release) Choice() *Choice {
+	return r.run().choice()
+}
 
 // grid returns the power of two to whose multiples a released model is rounded: 2⁻²⁰ of
 // the noise's scale. Rounding is post-processing; it takes away low bits, which no accuracy

@@ -1,68 +1,14 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 )
-
-// Option is a parameter of a group of methods, as the tags of its field state it:
-//
-//	StepFactor float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"factor of the steps"`
-//
-// The tag "for" lists the methods that have it; none is all. The flag is the name in JSON with dashes,
-// or the tag "flag". The help refers to other parameters by $ and the name of their flag. The tags are the only
-// statement of a parameter: flags, their help, refusals and the parameters of experiments follow from
-// them.
-type Option struct {
-	Field, Flag, Help string
-	Methods           []string      // that have it; none is all
-	Value             reflect.Value // of the field, and settable where Options was given a pointer
-}
-
-// Options lists the parameters of a struct or of a pointer to one, those of structs within it in
-// their place. Fields without the tag "for" are no parameters.
-func Options(options any) (list []Option) {
-	v := reflect.Indirect(reflect.ValueOf(options))
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		methods, ok := f.Tag.Lookup("for")
-		if !ok {
-			if f.IsExported() && f.Type.Kind() == reflect.Struct {
-				list = append(list, optionsOf(v.Field(i))...)
-			}
-			continue
-		}
-		flag := f.Tag.Get("flag")
-		if flag == "" {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			flag = strings.ReplaceAll(name, "_", "-")
-		}
-		list = append(list, Option{Field: f.Name, Flag: flag, Help: f.Tag.Get("help"),
-			Methods: strings.Fields(methods), Value: v.Field(i)})
-	}
-	return list
-}
-
-// optionsOf returns the parameters of a struct within another.
-func optionsOf(v reflect.Value) []Option {
-	if v.CanAddr() {
-		return Options(v.Addr().Interface())
-	}
-	return Options(v.Interface())
-}
-
-// IsFor reports whether a method has the parameter.
-func (o Option) IsFor(method string) bool {
-	return len(o.Methods) == 0 || slices.Contains(o.Methods, method)
-}
 
 // OptionError is an option that a method does not have.
 type OptionError struct {
@@ -76,8 +22,8 @@ func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Meth
 // CheckOptions refuses a struct of options of which a parameter is not zero that a method does not
 // have, rather than to leave it out in silence: an *OptionError, which names the first.
 func CheckOptions(method string, options any) error {
-	for _, o := range Options(options) {
-		if !o.Value.IsZero() && !o.IsFor(method) {
+	for _, o := range param.Of(options) {
+		if o.Stated() && !o.IsFor(method) {
 			return &OptionError{Method: method, Option: o.Field, Flag: o.Flag}
 		}
 	}
@@ -121,20 +67,21 @@ func CheckSize(r interface {
 	Len() int
 	Dim() int
 }, n, d int) error {
+	if r == nil {
+		return &check.Error{Name: "records", Value: "nil", Rule: "given"}
+	}
 	if r.Len() != n {
-		return &check.Error{Name: "number of records", Value: r.Len(),
-			Rule: fmt.Sprintf("the %d of the plan", n)}
+		return check.Wantf("number of records", r.Len(), "the %d of the plan", n)
 	}
 	if r.Dim() != d {
-		return &check.Error{Name: "number of features", Value: r.Dim(),
-			Rule: fmt.Sprintf("the plan's, %d", d)}
+		return check.Wantf("number of features", r.Dim(), "the plan's, %d", d)
 	}
 	return nil
 }
 
 // CheckRecords is [CheckSize], and refuses a record that usable refuses ([data.Records.Check]).
 func CheckRecords(r *data.Records, n, d int, usable func(x []float64, y float64) error) error {
-	if err := CheckSize(cmp.Or(r, new(data.Records)), n, d); err != nil {
+	if err := CheckSize(r, n, d); err != nil {
 		return err
 	}
 	return r.Check(usable)

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,18 +26,26 @@ func Simulate(a Algorithm, seed uint64) *Simulation {
 	return &Simulation{newRun(a, stream.Seeded(seed))}
 }
 
+// run returns the run; of a simulation that nobody made the one that does nothing.
+func (s *Simulation) run() *run {
+	if s == nil || s.r == nil {
+		return newRun(Algorithm{}, Coins{})
+	}
+	return s.r
+}
+
 // Round returns the number of rounds done.
-func (s *Simulation) Round() int { return s.r.round }
+func (s *Simulation) Round() int { return s.run().round }
 
 // Model returns the model after the last round done.
-func (s *Simulation) Model() []float64 { return slices.Clone(s.r.steps.Output()) }
+func (s *Simulation) Model() []float64 { return slices.Clone(s.run().steps.Output()) }
 
 // Choice returns the run's choice, nil for a method that chooses nothing.
-func (s *Simulation) Choice() *Choice { return s.r.choice() }
+func (s *Simulation) Choice() *Choice { return s.run().choice() }
 
 // State returns the state after the last round done. The run owns its memory: do not change it. A
 // method that may return one of several models has all of them there.
-func (s *Simulation) State() []Vector { return s.r.state }
+func (s *Simulation) State() []Vector { return s.run().state }
 
 // Run does the remaining rounds and returns the last model. After each round it calls after, unless
 // nil, with the number of rounds done and the model, which it must not keep. The error is
@@ -45,9 +54,9 @@ func (s *Simulation) Run(ctx context.Context,
 	after func(round int, x []float64) error) ([]float64, error) {
 	var each func() error
 	if after != nil {
-		each = func() error { return after(s.r.round, s.r.steps.Output()) }
+		each = func() error { return after(s.run().round, s.run().steps.Output()) }
 	}
-	if err := s.r.finish(ctx, each); err != nil {
+	if err := s.run().finish(ctx, each); err != nil {
 		return nil, err
 	}
 	return s.Model(), nil
@@ -65,15 +74,18 @@ type Point struct {
 // round, against its optimum.
 func (s *Simulation) Trace(ctx context.Context, objective func(x []float64) float64,
 	optimum Optimum) ([]Point, error) {
-	if d := len(s.r.steps.Output()); len(optimum.X) != d {
+	if objective == nil {
+		return nil, errors.New("objective must be given")
+	}
+	if d := len(s.run().steps.Output()); len(optimum.X) != d {
 		return nil, fmt.Errorf("the optimum has dimension %d, the model %d", len(optimum.X), d)
 	}
 	point := func(round int, x []float64) Point {
 		g := objective(x)
 		return Point{round, g, g - optimum.Value, floats.Distance(x, optimum.X, 2)}
 	}
-	points := make([]Point, 0, s.r.a.Rounds+1)
-	points = append(points, point(s.r.round, s.r.steps.Output()))
+	points := make([]Point, 0, s.run().a.Rounds+1)
+	points = append(points, point(s.run().round, s.run().steps.Output()))
 	_, err := s.Run(ctx, func(round int, x []float64) error {
 		points = append(points, point(round, x))
 		return nil
@@ -95,6 +107,9 @@ type TraceWriter struct {
 
 // NewTraceWriter writes the header.
 func NewTraceWriter(w io.Writer) (*TraceWriter, error) {
+	if w == nil {
+		return nil, errors.New("writer must be given")
+	}
 	t := &TraceWriter{csv.NewWriter(w)}
 	if err := t.w.Write(traceHeader); err != nil {
 		return nil, err
@@ -111,6 +126,9 @@ type TraceLabels struct {
 
 // Write writes the cells of a grid. A cell without a trace has its last point only.
 func (t *TraceWriter) Write(l TraceLabels, cells []Cell) error {
+	if t == nil || t.w == nil {
+		return errors.New("a writer of traces must be made by NewTraceWriter")
+	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, cell := range cells {
 		points := cell.Trace

@@ -152,6 +152,8 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 func TestForeignCheckpointsAreRefused(t *testing.T) {
 	a := walk{rounds: 3}.algorithm()
 	good := must.Get(NewRelease(a))(t).Checkpoint()
+	unnamed := a
+	unnamed.Digest = [32]byte{}
 	lie := func(change func(r *run)) []byte {
 		r := newRun(a, stream.Seeded(1))
 		change(r)
@@ -171,6 +173,7 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 		"a vector more": {a, lie(func(r *run) { r.state = append(r.state, Vector{"z", []float64{1}}) }),
 			"too long"},
 		"another digest": {walk{name: "other", rounds: 3}.algorithm(), good, "another configuration"},
+		"no digest":      {unnamed, must.Get(NewRelease(unnamed))(t).Checkpoint(), "no digest"},
 		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "no release"},
 		"version 1": {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...),
 			"earlier version"},

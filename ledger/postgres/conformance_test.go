@@ -12,13 +12,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/darrm/darrm/internal/pgtest"
-	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 
 	_ "github.com/darrm/darrm/ledger/postgres"
 )
 
-var _ = ledgertest.Child()
+var _ = ledgersuite.Child()
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
@@ -43,7 +43,7 @@ func location(t testing.TB, s *pgtest.Server) string {
 
 func TestConformance(t *testing.T) {
 	s := pgtest.Start(t)
-	ledgertest.Run(t, func(t *testing.T) string { return location(t, s) })
+	ledgersuite.Run(t, func(t *testing.T) string { return location(t, s) })
 }
 
 // The floor is one transaction that inserts one row of as many bytes.
@@ -55,7 +55,7 @@ func BenchmarkGoroutines(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	ledgertest.Goroutines(b, func(t testing.TB) string { return location(t, s) }, func(lines []byte) {
+	ledgersuite.Goroutines(b, func(t testing.TB) string { return location(t, s) }, func(lines []byte) {
 		if _, err := conn.Exec(b.Context(), `insert into floor values ($1)`, string(lines)); err != nil {
 			b.Fatal(err)
 		}
@@ -64,5 +64,5 @@ func BenchmarkGoroutines(b *testing.B) {
 
 func BenchmarkOpen(b *testing.B) {
 	s := pgtest.Start(b)
-	ledgertest.Open(b, func(t testing.TB) string { return location(t, s) })
+	ledgersuite.Open(b, func(t testing.TB) string { return location(t, s) })
 }

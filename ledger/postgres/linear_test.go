@@ -4,10 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/darrm/darrm/internal/lineartest"
-	"github.com/darrm/darrm/internal/mutant"
-	"github.com/darrm/darrm/internal/pgtest"
-	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
+	"github.com/darrm/darrm/internal/testing/lineartest"
+	"github.com/darrm/darrm/internal/testing/mutant"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 )
 
 var _ = lineartest.Child()
@@ -16,7 +16,7 @@ var _ = lineartest.Child()
 func TestLinearisable(t *testing.T) {
 	s := pgtest.Start(t)
 	histories := 4
-	if ledgertest.Long() {
+	if ledgersuite.Long() {
 		histories = 30
 	}
 	lineartest.Run(t, histories, func(t *testing.T) string { return location(t, s) },
@@ -37,7 +37,7 @@ func TestLinearMutantsDie(t *testing.T) {
 			Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
 	} {
 		m.CheckPlace(t)
-		if ledgertest.Long() && os.Getenv(pgtest.BinEnv) != "" {
+		if ledgersuite.Long() && os.Getenv(pgtest.BinEnv) != "" {
 			t.Run(m.Name, m.MustDie)
 		}
 	}

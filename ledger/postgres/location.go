@@ -79,9 +79,8 @@ func checkName(name string) error {
 		visible = visible && unicode.IsPrint(r)
 	}
 	if !visible {
-		return &check.Error{Name: "ledger", Value: fmt.Sprintf("%.40q", name),
-			Rule: fmt.Sprintf("a name of 1 to %d printable bytes at the end of the location: ?ledger=NAME",
-				ledger.MaxID)}
+		return check.Wantf("ledger", fmt.Sprintf("%.40q", name),
+			"a name of 1 to %d printable bytes at the end of the location: ?ledger=NAME", ledger.MaxID)
 	}
 	return nil
 }

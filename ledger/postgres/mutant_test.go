@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
-	"github.com/darrm/darrm/internal/pgtest"
-	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
+	"github.com/darrm/darrm/internal/testing/mutant"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked
@@ -77,7 +77,7 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestConformance"},
 	} {
 		m.CheckPlace(t)
-		if ledgertest.Long() && os.Getenv(pgtest.BinEnv) != "" {
+		if ledgersuite.Long() && os.Getenv(pgtest.BinEnv) != "" {
 			t.Run(m.Name, m.MustDie)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/ledgersuite"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/ledger/postgres"
 )
 
@@ -39,14 +39,14 @@ func TestLostCommit(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	direct := s.URL("ledger=x&secret=" + secret)
 	through := p.through(direct)
-	l := ledgertest.Create(t, through, 100)
+	l := ledgersuite.Create(t, through, 100)
 	for i, f := range []fault{loseAnswer, loseRequest, loseAnswer, loseRequest} {
 		p.plan(f)
-		receipt, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i)))
+		receipt, err := l.Charge(t.Context(), ledgersuite.Request(fmt.Sprint(i)))
 		if err != nil || receipt.Redeem() != nil {
 			t.Fatalf("fault %d: %v", f, err)
 		}
-		ledgertest.MustSpend(t, l, i+1)
+		ledgersuite.MustSpend(t, l, i+1)
 	}
 	if p.hits != 4 {
 		t.Fatalf("%d faults", p.hits)
@@ -58,21 +58,21 @@ func TestLostCommit(t *testing.T) {
 
 	defer postgres.SetResolveTime(300 * time.Millisecond)()
 	p.plan(loseAll)
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("unknown")); !errors.Is(err,
+	if receipt, err := l.Charge(t.Context(), ledgersuite.Request("unknown")); !errors.Is(err,
 		ledger.ErrWrite) || receipt != nil {
 		t.Errorf("an unknown outcome: %v", err)
 	}
-	if _, err := l.Charge(t.Context(), ledgertest.Request("after")); !errors.Is(err,
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("after")); !errors.Is(err,
 		ledger.ErrBroken) {
 		t.Errorf("the handle goes on: %v", err)
 	}
 	p.plan(none)
 	l = open(t, through)
 	var replayed *ledger.ReplayedError
-	if _, err := l.Charge(t.Context(), ledgertest.Request("unknown")); !errors.As(err, &replayed) {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("unknown")); !errors.As(err, &replayed) {
 		t.Errorf("asked again: %v", err) // it was stored
 	}
-	ledgertest.MustSpend(t, l, 5)
+	ledgersuite.MustSpend(t, l, 5)
 }
 
 // No error of the query for an outcome makes an unknown outcome a certain one. Here the charge was
@@ -81,7 +81,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	s := pgtest.Start(t)
 	p := newProxy(t, s)
 	direct := location(t, s)
-	ledgertest.Create(t, direct, 100)
+	ledgersuite.Create(t, direct, 100)
 	l := open(t, p.through(direct))
 	for _, statement := range []string{
 		`create table public.committed (x int)`,
@@ -96,36 +96,36 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	atCommit(t, s, `insert into public.committed values (1)`)
 	defer postgres.SetResolveTime(500 * time.Millisecond)()
 	p.plan(loseAnswer)
-	receipt, err := l.Charge(t.Context(), ledgertest.Request("x"))
+	receipt, err := l.Charge(t.Context(), ledgersuite.Request("x"))
 	if receipt != nil || !errors.Is(err, ledger.ErrWrite) || errors.Is(err, ledger.ErrUnavailable) ||
 		errors.Is(err, ledger.ErrRetry) {
 		t.Errorf("an unknown outcome: %v", err)
 	}
-	if _, err := l.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err, ledger.ErrBroken) {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("y")); !errors.Is(err, ledger.ErrBroken) {
 		t.Errorf("the handle goes on: %v", err)
 	}
 	s.Exec(t, `delete from public.committed`)
-	ledgertest.MustSpend(t, open(t, direct), 1)
+	ledgersuite.MustSpend(t, open(t, direct), 1)
 }
 
 // What goes wrong before COMMIT is sent stores nothing for certain, and the same handle goes on:
 // a statement that is refused, and a connection that breaks at it.
 func TestLostBeforeCommit(t *testing.T) {
 	s := pgtest.Start(t)
-	l := ledgertest.Create(t, location(t, s), 100)
+	l := ledgersuite.Create(t, location(t, s), 100)
 	for i, statement := range []string{
 		`create or replace function at_insert() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`,
 		`create or replace function at_insert() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`,
 	} {
 		s.Exec(t, statement)
 		s.Exec(t, `create trigger at_insert before insert on darrm.commits for each row execute function at_insert()`)
-		if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); receipt != nil ||
+		if receipt, err := l.Charge(t.Context(), ledgersuite.Request("x")); receipt != nil ||
 			!errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrWrite) {
 			t.Errorf("%d: %v", i, err)
 		}
-		ledgertest.MustSpend(t, l, i)
+		ledgersuite.MustSpend(t, l, i)
 		s.Exec(t, `drop trigger at_insert on darrm.commits`)
-		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request(fmt.Sprint(i))); err != nil {
 			t.Errorf("%d: afterwards: %v", i, err)
 		}
 	}
@@ -137,19 +137,19 @@ func TestPlaceTaken(t *testing.T) {
 	s := pgtest.Start(t)
 	p := newProxy(t, s)
 	direct := location(t, s)
-	l := ledgertest.Create(t, direct, 100)
+	l := ledgersuite.Create(t, direct, 100)
 	through := open(t, p.through(direct))
 	p.plan(loseRequest)
 	p.lost = func() {
-		if _, err := l.Charge(t.Context(), ledgertest.Request("other")); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request("other")); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := through.Charge(t.Context(), ledgertest.Request("lost")); err != nil {
+	if _, err := through.Charge(t.Context(), ledgersuite.Request("lost")); err != nil {
 		t.Error(err)
 	}
-	ledgertest.MustSpend(t, l, 2)
-	ledgertest.MustSpend(t, through, 2)
+	ledgersuite.MustSpend(t, l, 2)
+	ledgersuite.MustSpend(t, through, 2)
 }
 
 // atCommit makes the database run a statement of PL/pgSQL when a transaction that added to
@@ -168,15 +168,15 @@ func TestSlowCommit(t *testing.T) {
 	s := pgtest.Start(t)
 	p := newProxy(t, s)
 	direct := location(t, s)
-	ledgertest.Create(t, direct, 100)
+	ledgersuite.Create(t, direct, 100)
 	l := open(t, p.through(direct))
 	s.Exec(t, `create sequence tries`)
 	atCommit(t, s, `perform nextval('tries'), pg_sleep(1)`)
 	p.plan(loseAnswer)
-	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("x")); err != nil {
 		t.Error(err)
 	}
-	ledgertest.MustSpend(t, l, 1)
+	ledgersuite.MustSpend(t, l, 1)
 	tries := 0
 	if err := connect(t, s).QueryRow(t.Context(), `select last_value from tries`).Scan(&tries); err !=
 		nil || tries != 1 {
@@ -188,18 +188,18 @@ func TestSlowCommit(t *testing.T) {
 // names another transaction as the reason.
 func TestRefusedCommit(t *testing.T) {
 	s := pgtest.Start(t)
-	l := ledgertest.Create(t, location(t, s), 100)
+	l := ledgersuite.Create(t, location(t, s), 100)
 	atCommit(t, s, `raise exception 'no'`)
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err,
+	if receipt, err := l.Charge(t.Context(), ledgersuite.Request("x")); !errors.Is(err,
 		ledger.ErrUnavailable) || receipt != nil {
 		t.Errorf("refused: %v", err)
 	}
 	s.Exec(t, `create sequence tries`)
 	atCommit(t, s, `if nextval('tries') < 4 then raise exception 'again' using errcode = '40001'; end if`)
-	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("x")); err != nil {
 		t.Error(err)
 	}
-	ledgertest.MustSpend(t, l, 1)
+	ledgersuite.MustSpend(t, l, 1)
 }
 
 // A ledger without its row in heads, which nobody charged yet, is not charged: its lock and its
@@ -207,9 +207,9 @@ func TestRefusedCommit(t *testing.T) {
 func TestHeadIsLost(t *testing.T) {
 	s := pgtest.Start(t)
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 100)
+	l := ledgersuite.Create(t, url, 100)
 	s.Exec(t, `delete from darrm.heads where ledger = $1`, nameOf(url))
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); err == nil || receipt != nil {
+	if receipt, err := l.Charge(t.Context(), ledgersuite.Request("x")); err == nil || receipt != nil {
 		t.Errorf("charged: %v", err)
 	}
 	commits := 0
@@ -234,7 +234,7 @@ func TestUnsafeServer(t *testing.T) {
 			t.Errorf("%s: create: %v", setting, err)
 		}
 		l := open(t, url)
-		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err,
+		if _, err := l.Charge(t.Context(), ledgersuite.Request("x")); !errors.Is(err,
 			ledger.ErrUnavailable) {
 			t.Errorf("%s: charge: %v", setting, err)
 		}
@@ -244,7 +244,7 @@ func TestUnsafeServer(t *testing.T) {
 		if err := l.Ready(t.Context()); !errors.Is(err, ledger.ErrUnavailable) {
 			t.Errorf("%s: ready: %v", setting, err)
 		}
-		ledgertest.MustSpend(t, l, 0)
+		ledgersuite.MustSpend(t, l, 0)
 	}
 }
 
@@ -321,13 +321,13 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 func waited(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
 	name := nameOf(url)
-	l := ledgertest.Create(t, url, 10)
+	l := ledgersuite.Create(t, url, 10)
 	var size int64
 	conn := connect(t, s)
 	const last = `select max(begins) from darrm.commits where ledger = $1`
 	charge := func(id string) {
 		t.Helper()
-		if _, err := l.Charge(t.Context(), ledgertest.Request(id)); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -375,7 +375,7 @@ func waited(t *testing.T, s *pgtest.Server) {
 	s.Exec(t, `update darrm.heads set anchor = $2 where ledger = $1`, name, before)
 	l = open(t, url) // knows the first commit alone
 	whileLocked(t, s, name, again, func() { charge("c") })
-	ledgertest.MustSpend(t, l, 3)
+	ledgersuite.MustSpend(t, l, 3)
 	entries, err := l.History(t.Context())
 	if err != nil || len(entries) != 3 || entries[1].ID != "b" || entries[2].ID != "c" {
 		t.Errorf("%+v, %v", entries, err)
@@ -385,8 +385,8 @@ func waited(t *testing.T, s *pgtest.Server) {
 // A look sees one state, whatever is committed while it reads; also one that reads several pieces.
 func oneState(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 10)
-	big := ledgertest.Request("big")
+	l := ledgersuite.Create(t, url, 10)
+	big := ledgersuite.Request("big")
 	big.Event = fmt.Appendf(nil, "%q", strings.Repeat("x", ledger.MaxEvent-100))
 	for i := range 3 {
 		big.ID = fmt.Sprint("big ", i)
@@ -407,7 +407,7 @@ func oneState(t *testing.T, s *pgtest.Server) {
 	if err != nil || !strings.Contains(string(anchor), `"commit":3`) {
 		t.Fatalf("%s, %v", anchor, err)
 	}
-	if _, err := l.Charge(t.Context(), ledgertest.Request("later")); err != nil {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("later")); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := io.ReadAll(tx.Lines(0))
@@ -419,16 +419,16 @@ func oneState(t *testing.T, s *pgtest.Server) {
 // Waiting for another server ends with the context, and the handle is good.
 func waitEnds(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 10)
+	l := ledgersuite.Create(t, url, 10)
 	whileLocked(t, s, nameOf(url), "", func() {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := l.Charge(ctx, ledgertest.Request("x")); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.Charge(ctx, ledgersuite.Request("x")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 	})
-	ledgertest.MustSpend(t, l, 0)
-	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+	ledgersuite.MustSpend(t, l, 0)
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("x")); err != nil {
 		t.Error(err)
 	}
 }
@@ -449,9 +449,9 @@ func damage(t *testing.T, s *pgtest.Server) {
 		"the head says less spent": `update darrm.heads set anchor = replace(anchor, '"epsilon":"3', '"epsilon":"2') where ledger = $1`,
 	} {
 		url := location(t, s)
-		l := ledgertest.Create(t, url, 9)
+		l := ledgersuite.Create(t, url, 9)
 		for i := range 3 {
-			if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+			if _, err := l.Charge(t.Context(), ledgersuite.Request(fmt.Sprint(i))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -469,13 +469,13 @@ func damage(t *testing.T, s *pgtest.Server) {
 // who kept a head.
 func rolledBack(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 9)
+	l := ledgersuite.Create(t, url, 9)
 	name := nameOf(url)
-	if _, err := l.Charge(t.Context(), ledgertest.Request("a")); err != nil {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("a")); err != nil {
 		t.Fatal(err)
 	}
 	s.Exec(t, `create table old_head as select * from darrm.heads`)
-	if _, err := l.Charge(t.Context(), ledgertest.Request("b")); err != nil {
+	if _, err := l.Charge(t.Context(), ledgersuite.Request("b")); err != nil {
 		t.Fatal(err)
 	}
 	pin, err := l.Head(t.Context())
@@ -485,11 +485,11 @@ func rolledBack(t *testing.T, s *pgtest.Server) {
 	s.Exec(t, `delete from darrm.commits where ledger = $1 and begins = (select max(begins) from darrm.commits where ledger = $1)`, name)
 	s.Exec(t, `update darrm.heads set anchor = (select anchor from old_head where ledger = $1) where ledger = $1`, name)
 	again := open(t, url)
-	ledgertest.MustSpend(t, again, 1) // not seen: nothing outside the database says otherwise
+	ledgersuite.MustSpend(t, again, 1) // not seen: nothing outside the database says otherwise
 	if err := again.Verify(t.Context(), pin); !errors.Is(err, ledger.ErrRolledBack) {
 		t.Errorf("verify with a pinned head: %v", err)
 	}
-	if receipt, err := l.Charge(t.Context(), ledgertest.Request("c")); !errors.Is(err,
+	if receipt, err := l.Charge(t.Context(), ledgersuite.Request("c")); !errors.Is(err,
 		ledger.ErrRolledBack) || receipt != nil {
 		t.Errorf("a handle that was open: %v", err)
 	}
@@ -498,9 +498,9 @@ func rolledBack(t *testing.T, s *pgtest.Server) {
 // A lost head is made again by who kept one, and by nobody else.
 func adopt(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 9)
+	l := ledgersuite.Create(t, url, 9)
 	for i := range 2 {
-		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -517,16 +517,16 @@ func adopt(t *testing.T, s *pgtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.Charge(t.Context(), ledgertest.Request("more")); err != nil {
+	if _, err := again.Charge(t.Context(), ledgersuite.Request("more")); err != nil {
 		t.Error(err)
 	}
-	ledgertest.MustSpend(t, again, 3)
+	ledgersuite.MustSpend(t, again, 3)
 }
 
 // The rights that the documentation names are enough, and no more is done with less.
 func roles(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 9)
+	l := ledgersuite.Create(t, url, 9)
 	for _, statement := range []string{
 		`create role charger login`, `create role viewer login`,
 		`grant usage on schema darrm to charger, viewer`,
@@ -538,7 +538,7 @@ func roles(t *testing.T, s *pgtest.Server) {
 	as := func(role string) *ledger.Ledger {
 		return open(t, strings.Replace(url, "//darrm@", "//"+role+"@", 1))
 	}
-	if _, err := as("charger").Charge(t.Context(), ledgertest.Request("x")); err != nil {
+	if _, err := as("charger").Charge(t.Context(), ledgersuite.Request("x")); err != nil {
 		t.Error(err)
 	}
 	if err := as("charger").Keep(t.Context(), ledger.Digest{1}, nil); !errors.Is(err, ledger.ErrKept) {
@@ -559,28 +559,28 @@ func roles(t *testing.T, s *pgtest.Server) {
 		t.Errorf("the owner: %v", err)
 	}
 	viewer := as("viewer")
-	ledgertest.MustSpend(t, viewer, 1)
-	if _, err := viewer.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err,
+	ledgersuite.MustSpend(t, viewer, 1)
+	if _, err := viewer.Charge(t.Context(), ledgersuite.Request("y")); !errors.Is(err,
 		ledger.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("a viewer charges: %v", err)
 	}
-	ledgertest.MustSpend(t, l, 1)
+	ledgersuite.MustSpend(t, l, 1)
 }
 
 // Ledgers of one database do not know each other, and none is mistaken for one that is missing.
 func several(t *testing.T, s *pgtest.Server) {
-	a, b := ledgertest.Create(t, location(t, s), 1), ledgertest.Create(t, location(t, s), 1)
+	a, b := ledgersuite.Create(t, location(t, s), 1), ledgersuite.Create(t, location(t, s), 1)
 	for _, l := range []*ledger.Ledger{a, b} {
-		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request("x")); err != nil {
 			t.Error(err)
 		}
-		ledgertest.MustSpend(t, l, 1)
+		ledgersuite.MustSpend(t, l, 1)
 	}
 	if _, err := ledger.Open(t.Context(), location(t, s)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a ledger that is not there: %v", err)
 	}
 	url := location(t, s)
-	ledgertest.Create(t, url, 1)
+	ledgersuite.Create(t, url, 1)
 	s.Exec(t, `delete from darrm.commits where ledger = $1`, nameOf(url))
 	if _, err := ledger.Create(t.Context(), url, a.Budget(), ledger.ReplaceOne); !errors.Is(err,
 		fs.ErrExist) {
@@ -590,18 +590,18 @@ func several(t *testing.T, s *pgtest.Server) {
 
 // A handle outlives a restart of the server between two calls.
 func restart(t *testing.T, s *pgtest.Server) {
-	l := ledgertest.Create(t, location(t, s), 9)
+	l := ledgersuite.Create(t, location(t, s), 9)
 	for i := range 3 {
-		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 		s.Kill()
-		if _, err := l.Charge(t.Context(), ledgertest.Request("nobody there")); !errors.Is(err,
+		if _, err := l.Charge(t.Context(), ledgersuite.Request("nobody there")); !errors.Is(err,
 			ledger.ErrUnavailable) {
 			t.Errorf("without a server: %v", err)
 		}
 		s.Restart(t)
-		ledgertest.MustSpend(t, l, i+1)
+		ledgersuite.MustSpend(t, l, i+1)
 	}
 }
 
@@ -638,12 +638,12 @@ func createdAtOnce(t *testing.T, s *pgtest.Server) {
 // answered. 500 kills if long.
 func TestServerKilled(t *testing.T) {
 	kills := 5
-	if ledgertest.Long() {
+	if ledgersuite.Long() {
 		kills = 500
 	}
 	s := pgtest.Start(t)
 	url := location(t, s)
-	ledgertest.Create(t, url, 1e9)
+	ledgersuite.Create(t, url, 1e9)
 	ctx, stop := context.WithCancel(t.Context())
 	var mu sync.Mutex
 	answered := map[string]int{}
@@ -661,7 +661,7 @@ func TestServerKilled(t *testing.T) {
 				for i := 0; ctx.Err() == nil; i++ {
 					id := fmt.Sprintf("%d-%d-%d", c, g, i)
 					for asked := true; asked && ctx.Err() == nil; {
-						receipt, err := l.Charge(context.Background(), ledgertest.Request(id))
+						receipt, err := l.Charge(context.Background(), ledgersuite.Request(id))
 						mu.Lock()
 						counts[outcome(err)]++
 						switch asked = false; {
@@ -732,7 +732,7 @@ func outcome(err error) string {
 func TestSeveralHosts(t *testing.T) {
 	standby, primary := pgtest.Start(t, "default_transaction_read_only=on"), pgtest.Start(t)
 	direct := location(t, primary)
-	ledgertest.Create(t, direct, 3)
+	ledgersuite.Create(t, direct, 3)
 	for i, hosts := range []string{standby.Dir() + "," + primary.Dir(),
 		primary.Dir() + "," + standby.Dir(), standby.Dir() + "," + primary.Dir() +
 			"&target_session_attrs=any"} {
@@ -741,7 +741,7 @@ func TestSeveralHosts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+		if _, err := l.Charge(t.Context(), ledgersuite.Request(fmt.Sprint(i))); err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -816,8 +816,8 @@ func TestSecretFile(t *testing.T) {
 // Servers read the same bytes, whatever encoding their surroundings ask for.
 func encoding(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
-	l := ledgertest.Create(t, url, 10)
-	r := ledgertest.Request("Größe")
+	l := ledgersuite.Create(t, url, 10)
+	r := ledgersuite.Request("Größe")
 	if _, err := l.Charge(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -827,9 +827,9 @@ func encoding(t *testing.T, s *pgtest.Server) {
 		if entries, err := other.History(t.Context()); err != nil || entries[0].ID != r.ID {
 			t.Errorf("%v, %v", entries, err)
 		}
-		if _, err := other.Charge(t.Context(), ledgertest.Request(fmt.Sprint("Größe ", i))); err != nil {
+		if _, err := other.Charge(t.Context(), ledgersuite.Request(fmt.Sprint("Größe ", i))); err != nil {
 			t.Error(err)
 		}
 	}
-	ledgertest.MustSpend(t, l, 3)
+	ledgersuite.MustSpend(t, l, 3)
 }

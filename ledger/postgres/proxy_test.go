@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 )
 
 // cancelRequest is the code of the protocol's message in the place of a version.

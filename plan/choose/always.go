@@ -1,6 +1,11 @@
 package choose
 
-import "github.com/darrm/darrm/gamma"
+import (
+	"math"
+
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/plan"
+)
 
 // Always is always one class as the answer, by public counts of votes, beside the labels of a Choice.
 type Always struct {
@@ -17,26 +22,23 @@ func (c Choice) Always() (a Always, ok bool) {
 		return a, false
 	}
 	counts := c.Noise.Counts
-	var all, tied float64
-	var leads [2]float64
+	k := len(counts) - 1
+	law, err := plan.NewSample(k, 2)
 	for ones, n := range counts {
-		all += n
-		switch zeros := len(counts) - 1 - ones; {
-		case ones > zeros:
-			leads[1] += n
-		case ones < zeros:
-			leads[0] += n
-		default:
-			tied += n
+		if err == nil && n > 0 {
+			err = law.AddTimes([]int{k - ones, ones}, n)
 		}
 	}
-	if leads[1] > leads[0] {
-		a.Class = 1
+	if err != nil {
+		return a, false
 	}
-	a.Agreement = (leads[a.Class] + tied) / all
+	if a.Class, a.Agreement, ok = law.Always(); !ok {
+		return a, false
+	}
 	missed, err := gamma.Disagreement(c.Noise.Func(), counts)
 	a.Labels = 1 - missed
-	return a, err == nil && max(leads[0], leads[1])-min(leads[0], leads[1]) > alike*all
+	leads := law.Leads()
+	return a, err == nil && math.Abs(leads[1]-leads[0]) > alike
 }
 
 // alike is the share of queries below which the two classes lead equally often: sums round.

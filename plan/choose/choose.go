@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
@@ -48,8 +47,8 @@ func Prepare(ctx context.Context, r Request) (*Chooser, error) {
 	var err error
 	if r.ReadTable != nil {
 		err = c.useTable(ctx)
-	} else {
-		c.promise, err = c.r.validate()
+	} else if c.promise, err = c.r.validate(); err == nil && (c.r.Classes != 2 || c.r.mechanism().Table != ensemble.NoiseTable) {
+		err = r.Many.checkUnused()
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (c *Chooser) K() int { return handle.Made(c).r.K }
 
 // Stated returns the stated parameters and those that follow from them. The optimum of two classes
 // presumes nothing of the teachers.
-func (c *Chooser) Stated() release.Stated { return handle.Deep(handle.Made(c).r.Stated) }
+func (c *Chooser) Stated() ensemble.Stated { return handle.Deep(handle.Made(c).r.Stated) }
 
 // TeachersOfTable reports whether the teachers' privacy is stated by the table alone.
 func (c *Chooser) TeachersOfTable() bool { return handle.Made(c).tableAlone }
@@ -105,6 +104,9 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.Many.CheckTells(ctx, table.Answers, table.Gamma); err != nil {
+		return err
+	}
 	g := &Choice{Noise: table.Gamma, Optimum: table.Plurality, Answers: table.Answers}
 	if g.Plan, err = table.Plan(r.Neighbours); err != nil {
 		return err
@@ -117,7 +119,7 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return usagef("%s %s, but %s is %s: leave %s out",
 			pMechanism, r.Mechanism, r.TableName, what, pMechanism)
 	}
-	if err := r.Stated.Match(g.Mechanism().Problem(), r.TableName); err != nil {
+	if err := release.Match(r.Stated, g.Mechanism().Problem(), r.TableName); err != nil {
 		return err
 	}
 	setting := g.Mechanism().Setting()
@@ -128,7 +130,10 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return usagef("%d classes, but %s is for %d: say %s or %s",
 			r.Classes, r.TableName, setting.Classes, pClasses, pNumClasses)
 	}
-	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.Stated.Teachers(),
+	if err := r.Many.checkTable(table.Answers, table.Gamma, r.names(), r.TableName); err != nil {
+		return err
+	}
+	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.OfTeachers(),
 		!math.IsInf(g.Mechanism().Teachers().Epsilon, 1)
 	return nil
 }
@@ -155,10 +160,13 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 		return Choice{}, err
 	}
 	if d.Table != ensemble.NoiseTable {
-		plan, err := c.r.baseline(ctx, p)
+		plan, err := release.Baseline(ctx, d.Name, p, c.r.Neighbours)
 		return Choice{Plan: plan}, err
 	}
 	t, err := c.r.noise(ctx, p)
+	if err == nil {
+		err = c.r.Many.CheckTells(ctx, nil, t)
+	}
 	if err != nil {
 		return Choice{}, err
 	}
@@ -198,7 +206,7 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 
 // noise returns the optimal noise function for p.
 func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-	o, err := r.judged().Complete(ctx, p.K, r.Solve.Histogram)
+	o, err := r.Many.CompleteNoise(ctx, r.judged(), p.K, r.names(), r.Solve.Histogram)
 	if err != nil {
 		return nil, err
 	}
@@ -217,24 +225,7 @@ func (r *Request) optimum(ctx context.Context, p plurality.Problem,
 
 // calibrated returns the mechanism of the name with just as much noise as the promise needs.
 func (r *Request) calibrated(name string, k, classes int) (release.Plan, error) {
-	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k),
-		Neighbours: r.Neighbours, Missing: r.Missing}
-	target := accountant.Cost{Epsilon: value(r.Stated.LabelEpsilon), Delta: value(r.Stated.Delta)}
-	m, err := ensemble.Calibrated(name, s, target, r.check())
-	if err != nil {
-		return release.Plan{}, err
-	}
-	return release.NewPlan(m)
-}
-
-// baseline returns a baseline for the promise of p, certified for it.
-func (r *Request) baseline(ctx context.Context, p constraints.Problem) (release.Plan, error) {
-	kind, _ := r.mechanism().Baseline()
-	b, err := kind.Certify(ctx, p)
-	if err != nil {
-		return release.Plan{}, err
-	}
-	m, err := ensemble.Baseline(b, r.Neighbours)
+	m, err := ensemble.Calibrated(name, r.Setting(k, classes), r.PerAnswer(), r.Check())
 	if err != nil {
 		return release.Plan{}, err
 	}

@@ -27,8 +27,8 @@ import (
 func of(classes int) Request {
 	one, epsilon := 1, 1.0
 	return Request{
-		Classes: classes, Neighbours: accountant.ReplaceOne,
-		Stated: release.Stated{Affected: &one, LabelEpsilon: &epsilon},
+		Stated: ensemble.Stated{Classes: classes, Neighbours: accountant.ReplaceOne, Affected: &one,
+			LabelEpsilon: &epsilon},
 		Solve: Solvers{
 			Noise: func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
 				return solve.Optimal(ctx, p, o)
@@ -146,7 +146,7 @@ func TestTable(t *testing.T) {
 		plurality.DefaultObjective(3), pluralitysolve.Options{Gap: DefaultGap}))(t)
 	with := func() Request {
 		r := of(3)
-		r.Stated = release.Stated{}
+		r.Stated = ensemble.Stated{Classes: 3, Neighbours: accountant.ReplaceOne}
 		r.TableName = "t.json"
 		r.ReadTable = func(context.Context) (release.Table, error) {
 			return release.Table{Plurality: table}, nil
@@ -201,7 +201,7 @@ func TestTable(t *testing.T) {
 func TestRules(t *testing.T) {
 	f := func(x float64) *float64 { return &x }
 	d := func(x time.Duration) *time.Duration { return &x }
-	none := func(classes int) Request { return Request{Classes: classes} }
+	none := func(classes int) Request { return Request{Stated: ensemble.Stated{Classes: classes}} }
 	for _, tt := range []struct {
 		want   string
 		r      Request
@@ -265,7 +265,7 @@ func TestRules(t *testing.T) {
 // The reach that is stated is judged before the votes are read, of as many teachers as it needs.
 func TestReachOfCounts(t *testing.T) {
 	for affected, want := range map[int]bool{
-		-1: false, release.AllTeachers: true, 1: true, 2: true, 40: true, 1 << 40: false,
+		-1: false, ensemble.AllTeachers: true, 1: true, 2: true, 40: true, 1 << 40: false,
 	} {
 		r := of(3)
 		r.Stated.Affected = &affected
@@ -281,7 +281,8 @@ func TestBaselineAndPrior(t *testing.T) {
 	r := of(2)
 	m, teachers, delta := 1.0, 0.5, 0.0
 	r.Mechanism = "subsampling"
-	r.Stated = release.Stated{M: &m, Epsilon: &teachers, TeacherDelta: &delta}
+	r.Stated = ensemble.Stated{Classes: 2, Neighbours: accountant.ReplaceOne, Mechanism: r.Mechanism, M: &m,
+		Epsilon: &teachers, TeacherDelta: &delta}
 	g := must.Get(choice(t, r))(t)
 	if got := g.Mechanism(); got == nil || got.Name() != "subsampling" || got.Problem().Affected != 3 {
 		t.Errorf("%+v", g)
@@ -411,7 +412,7 @@ func TestComparisonWithTables(t *testing.T) {
 			plurality.Proof{}))(t)}}
 	together := NamedTable{Name: "answers", Table: release.Table{Answers: new(answers.Table)}}
 
-	r := Request{Classes: 2, Neighbours: accountant.ReplaceOne,
+	r := Request{Stated: ensemble.Stated{Classes: 2, Neighbours: accountant.ReplaceOne},
 		Tables: []NamedTable{noise, plural, together}}
 	r.Solve.defaults()
 	o := must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
@@ -433,14 +434,14 @@ func TestComparisonWithTables(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	epsilon, teachers, none, reach := 2.0, 0.25, 0.0, 3
-	r.Stated = release.Stated{LabelEpsilon: &epsilon, Affected: &reach, Epsilon: &teachers,
+	r.Stated = ensemble.Stated{Classes: 2, Neighbours: accountant.ReplaceOne, LabelEpsilon: &epsilon, Affected: &reach, Epsilon: &teachers,
 		TeacherDelta: &none}
 	o = must.Get(must.Get(PrepareComparison(r))(t).Options(ctx, 3))(t)
 	if o.Target.Epsilon != 2 || o.Affected != 3 || o.Teachers.Epsilon != 0.25 ||
 		len(o.Tables) != 4 {
 		t.Errorf("%+v", o)
 	}
-	r.Tables, r.Stated = []NamedTable{together}, release.Stated{}
+	r.Tables, r.Stated = []NamedTable{together}, ensemble.Stated{Classes: 2, Neighbours: accountant.ReplaceOne}
 	if _, err := PrepareComparison(r); err == nil {
 		t.Error("no promise is stated, but compared")
 	}

@@ -83,7 +83,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 	if p, ok := r.first(ofOptimum...); ok && r.Classes == 2 && r.Many.Abstain == nil {
 		return nil, usagef("%s goes with more than two classes, or with %s", p, pAbstain)
 	}
-	if err := CheckWithin(r.SolveWithin); err != nil {
+	if err := cmp.Or(CheckWithin(r.SolveWithin), r.Many.checkUnused()); err != nil {
 		return nil, err
 	}
 	if r.Many.Gap != nil {
@@ -111,7 +111,7 @@ func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOpti
 	o = ensemble.CompareOptions{
 		Target:   accountant.Cost{Epsilon: epsilon, Delta: delta},
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		Affected: p.Affected, Neighbours: r.Neighbours, Check: r.check(),
+		Affected: p.Affected, Neighbours: r.Neighbours, Check: r.Check(),
 	}
 	r.addTables(&o)
 	if r.Missing { // the comparison names the tables that it refuses

@@ -1,22 +1,153 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
 // Many holds the objective of the optimum of many classes. Noise.PriorCounts belongs to it too, and
 // serves two classes as well.
 type Many struct {
-	Accuracy      *float64 // see plurality.Objective
-	Concentration *float64 // the same, instead
-	Abstain       *float64 // what no class is worth as an answer; not stated, there is always a class
-	Gap           *float64 // within which of the optimum's value is enough
+	// see plurality.Objective; one of the two
+	Accuracy      *float64 `flag:"accuracy" help:"many classes, instead of $concentration: presume that each teacher is right with this probability, in (1/C,1), one by one, and otherwise votes for any other class"`
+	Concentration *float64 `flag:"concentration" default:"1" help:"many classes: presume that classes have uneven shares of a query's votes, the more so the smaller this is, in (0,1e6] (for two classes the default is $accuracy 0.75). What is presumed decides what is useful, never what is private"`
+	// what no class is worth as an answer; not stated, there is always a class
+	Abstain *float64 `flag:"abstain" name:"value of abstaining" help:"many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1"`
+	// see plan.Losses: how frequent the classes are, and what answers cost; "" for classes that are alike
+	Shares string `flag:"shares" help:"how frequent the classes are, public: \"no=0.95,yes=0.05\", or in their order \"0.95,0.05\". The table then favours the frequent ones, for labels that are each used for itself"`
+	Cost   string `flag:"cost" help:"what an answer costs where another class has the most votes, public: \"no:yes=9,yes:no=1\" (answered:plurality; what is not listed costs 1), \"ordered\" (|i - j|) or \"balanced\" (1/share)"`
+	// AcceptConstant pays for labels that tell no more than always the same answer.
+	AcceptConstant bool `flag:"accept-constant" help:"pay also where always the same answer is as good as the table for $shares and $cost"`
+	// within which of the optimum's value is enough
+	Gap *float64 `flag:"gap" help:"many classes: stop once the value is proved to be within this of the optimum's"`
+}
+
+// Lossy reports whether shares or costs of the classes are stated.
+func (m Many) Lossy() bool { return m.Shares != "" || m.Cost != "" }
+
+// checkUnused refuses shares and costs where nothing is solved for them.
+func (m Many) checkUnused() error {
+	switch {
+	case m.Shares != "":
+		return usagef("%s goes with a budget of all labels (%s), or with the optimum of two classes", pShares, pBudgetEpsilon)
+	case m.Cost != "":
+		return usagef("%s goes with a budget of all labels (%s), or with the optimum of two classes", pCost, pBudgetEpsilon)
+	}
+	return nil
+}
+
+// CompleteNoise returns n's options for k teachers, with the counts and costs of what is stated of two classes
+// with these names; read reads a file of counts.
+func (m Many) CompleteNoise(ctx context.Context, n Noise, k int, names []string, read ReadCounts) (o solve.Options, err error) {
+	if !m.Lossy() {
+		return n.Complete(ctx, k, read)
+	}
+	if n.Objective == "" && n.Prior == "" {
+		n.Objective = Agreement
+	}
+	l, err := m.Losses(names)
+	if err != nil {
+		return o, err
+	}
+	if agreement, err := n.ForAgreement(); err != nil || !agreement {
+		return o, cmp.Or(err, usagef("objective = %q treats the labels alike: %s and %s go with %q", Source, pShares, pCost, Agreement))
+	}
+	if l.Shares != nil && n.LawOfCounts() != BinomialCounts {
+		return o, usagef("%s has shares of its own, so leave %s out", pPriorCounts, pShares)
+	}
+	if o, err = n.Complete(ctx, k, read); err != nil {
+		return o, err
+	}
+	switch o.Shape {
+	case "", gamma.ByName:
+		o.Shape = gamma.ByName
+	default:
+		return o, usagef("shape = %q treats the labels alike: leave it out beside %s and %s, or say %q", o.Shape, pShares, pCost, gamma.ByName)
+	}
+	mean := 0.0
+	if n.PriorMean != nil {
+		mean = *n.PriorMean
+	}
+	err = l.ByName(&o, k, mean)
+	return o, err
+}
+
+// Losses returns what is stated of classes with these names.
+func (m Many) Losses(names []string) (l plan.Losses, err error) {
+	if l.Shares, err = ParseShares(m.Shares, names); err != nil {
+		return l, err
+	}
+	l.Costs, err = ParseCosts(m.Cost, names, l.Shares)
+	return l, err
+}
+
+// checkTable refuses shares and costs, where they are stated beside a table, that the table is not for: they name
+// the classes, and the table numbers them.
+func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, table string) error {
+	if !m.Lossy() {
+		return nil
+	}
+	stated, err := m.Losses(names)
+	if err != nil {
+		return err
+	}
+	if noise != nil && noise.Shape == gamma.ByName {
+		var o solve.Options
+		if err := stated.ByName(&o, noise.Problem().K, 0); err != nil {
+			return err
+		}
+		if o.Counts != nil && !slices.Equal(o.Counts, noise.Counts) || stated.Costs != nil && o.Costs != cmp.Or(noise.Costs, [2]float64{1, 1}) {
+			return usagef("stated are %s, but %s is for other public counts or costs: leave %s and %s out, or solve for them",
+				stated.Text(names), table, pShares, pCost)
+		}
+		return nil
+	}
+	if t == nil || !t.Problem().Named {
+		return usagef("%s treats the classes alike: leave %s and %s out", table, pShares, pCost)
+	}
+	own := plan.LossesOf(t)
+	if stated.Shares == nil {
+		stated.Shares = own.Shares
+	}
+	if stated.Costs == nil {
+		stated.Costs = own.Costs
+	}
+	if !stated.Equal(own) {
+		return usagef("stated are %s, but %s is for %s", stated.Text(names), table, own.Text(names))
+	}
+	return nil
+}
+
+// CheckTells refuses a table of either kind, of classes that are told apart, by which labels tell no more than
+// always the same answer, unless that is accepted: then nothing should be spent on them. nil tables, and those that
+// treat the classes alike, are not judged. The error is a *release.UsageError.
+func (m Many) CheckTells(ctx context.Context, t *answers.Table, noise *gamma.Table) error {
+	if m.AcceptConstant {
+		return nil
+	}
+	by, value := plan.ByClassOfNoise(noise)
+	if t != nil && t.Problem().Named {
+		var err error
+		if by, err = t.ByClass(ctx); err != nil {
+			return err
+		}
+		value = t.Value
+	}
+	if by.Recall == nil || by.Tells(value) {
+		return nil
+	}
+	return usagef("always answering the class number %d (from 0) is as good as this table for the stated classes, to a "+
+		"thousandth of what labels without noise would gain: its labels tell nothing: raise the budget, or state %s to pay for them", by.Constant, pAcceptConstant)
 }
 
 // Objective returns what is stated, without the histograms where priorCounts names a file.

@@ -10,13 +10,20 @@ import (
 
 // Noise holds the objective and the solver of the optimal noise function of two classes.
 type Noise struct {
-	Objective   string   // Source or Agreement; by default that which goes with what else is stated
-	Prior       string   // of Source: Uniform, Clear, Custom or WorstCase; Counts means Agreement
-	PriorMean   *float64 // in (½, 1), of Custom and of BinomialCounts
-	PriorCounts string   // of Agreement: BinomialCounts, UniformCounts or the name of a file
-	Shape       string   // as gamma.ParseShape reads it; solve.Options says the default
-	Method      string   // as solve.ParseMethod reads it; solve.CuttingPlanes by default
-	OnInterrupt string   // Best or Nothing, the default
+	// Source or Agreement; by default that which goes with what else is stated
+	Objective string `flag:"objective" help:"what to be optimal for: \"agreement\" of a label with the majority of its votes, or the literature's, \"source\""`
+	// of Source: Uniform, Clear, Custom or WorstCase; Counts means Agreement
+	Prior string `flag:"prior" help:"votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has mean 0.75, the default), \"clear\" (0.85), \"custom\" ($prior-mean) or \"worst-case\" (the largest error, whatever the teachers do); \"counts\" asks for agreement"`
+	// in (½, 1), of Custom and of BinomialCounts
+	PriorMean *float64 `flag:"prior-mean" default:"0.75" help:"mean probability that a teacher votes for the likelier answer, in (0.5,1)"`
+	// of Agreement: BinomialCounts, UniformCounts or the name of a file
+	PriorCounts string `flag:"prior-counts" help:"how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of $prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count; many classes: the votes for each class, then the count). A file becomes part of the mechanism, so it must come from PUBLIC data"`
+	// a gamma.Shape; solve.Options says the default
+	Shape string `flag:"shape" help:"noise functions to choose from: \"any\" (γ in [-1,1], the default for agreement), \"free\" (γ ≥ 0, the source's, and the default otherwise), \"monotone\" (γ ≥ 0, never more noise with more agreement), or \"by-name\" (labels need not be alike: the default for counts that favour one, and for $shares and $cost)"`
+	// a solve.Method; solve.CuttingPlanes by default
+	Method string `flag:"method" default:"cutting-planes" help:"\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver"`
+	// Best or Nothing, the default
+	OnInterrupt string `flag:"on-interrupt" default:"nothing" help:"when Ctrl-C or $timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then"`
 }
 
 // The values of Noise.Objective.
@@ -48,8 +55,8 @@ const (
 
 // Options checks what is stated and returns it, without the counts of the prior: see Complete.
 func (n Noise) Options() (o solve.Options, err error) {
-	if n.Shape != "" {
-		if o.Shape, err = gamma.ParseShape(n.Shape); err != nil {
+	if o.Shape = gamma.Shape(n.Shape); n.Shape != "" {
+		if err := check.Known("shape", o.Shape, gamma.Shapes()); err != nil {
 			return o, err
 		}
 	}
@@ -62,8 +69,8 @@ func (n Noise) Options() (o solve.Options, err error) {
 	if err := n.objective(&o); err != nil {
 		return o, err
 	}
-	if n.Method != "" {
-		if o.Method, err = solve.ParseMethod(n.Method); err != nil {
+	if o.Method = solve.Method(n.Method); n.Method != "" {
+		if err := check.Known("method", o.Method, solve.Methods()); err != nil {
 			return o, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
@@ -11,23 +12,28 @@ import (
 // Planned returns the release of a choice of the plan for r, and what it presumes of the teachers.
 // A choice without noise is refused: the majority itself is released, by nothing that draws. So is
 // what [CheckPlanned] refuses.
-func Planned(c plan.Choice, r plan.Request) (release.Plan, release.Stated, error) {
+func Planned(c plan.Choice, r plan.Request) (release.Plan, ensemble.Stated, error) {
 	if c.NoNoise {
-		return release.Plan{}, release.Stated{}, usagef("the teachers' own privacy keeps the budget "+
+		return release.Plan{}, ensemble.Stated{}, usagef("the teachers' own privacy keeps the budget "+
 			"(%v, %s): no noise is needed, and the majority of their votes may be released as it is",
 			c.Total, c.Rule)
 	}
 	if err := CheckPlanned(c, r.Queries); err != nil {
-		return release.Plan{}, release.Stated{}, err
+		return release.Plan{}, ensemble.Stated{}, err
 	}
 	p, err := PlanOf(c)
-	// Of teachers whose promise costs too much nothing is presumed.
-	each := c.Mechanism.Teachers()
-	s := release.Stated{Epsilon: &each.Epsilon, Affected: &r.Affected}
+	return p, Presumes(c.Mechanism, r.Affected), err
+}
+
+// Presumes returns what a mechanism presumes of teachers of whom one record reaches so many. Of teachers
+// whose promise costs too much that is nothing.
+func Presumes(m *ensemble.Mechanism, affected int) ensemble.Stated {
+	each := m.Teachers()
+	s := ensemble.Stated{Epsilon: &each.Epsilon, Affected: &affected}
 	if !math.IsInf(each.Epsilon, 1) {
 		s.TeacherDelta = &each.Delta
 	}
-	return p, s, err
+	return s
 }
 
 // PlanOf returns the release of a choice, with its table.

@@ -6,6 +6,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/release"
 )
 
 // Price is the cost of one answer.
@@ -30,7 +31,7 @@ func Priced(ctx context.Context, r Request) (x Price, err error) {
 	}
 	d := r.mechanism()
 	x.Mechanism, x.Teachers = d.Name, d.Teachers
-	if d.Table == ensemble.NoiseTable && r.presumesNothing() {
+	if d.Table == ensemble.NoiseTable && r.PresumesNothing() {
 		x.Mechanism = ensemble.OptimalCounts
 	}
 	switch {
@@ -47,7 +48,7 @@ func Priced(ctx context.Context, r Request) (x Price, err error) {
 			return x, err
 		}
 		if d.Table != ensemble.NoiseTable { // what is not private has no cost
-			if _, err := r.baseline(ctx, x.Problem); err != nil {
+			if _, err := release.Baseline(ctx, d.Name, x.Problem, r.Neighbours); err != nil {
 				return x, err
 			}
 		}

@@ -2,15 +2,15 @@ package choose
 
 import (
 	"context"
-	"math"
+	"slices"
 	"time"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
@@ -19,27 +19,22 @@ import (
 // Request holds the stated parameters of a release. A nil pointer, an empty text and 0 teachers
 // mean that the parameter was not stated.
 type Request struct {
-	// Stated holds the teachers' privacy and the privacy of one answer.
-	Stated     release.Stated
-	Mechanism  string              // as ensemble.Describe knows it
-	K          int                 // teachers; the votes may tell
-	Classes    int                 // required
-	Neighbours accountant.Relation // required
-	Missing    bool                // votes may be none
-	Threshold  *int                // ensemble.Check.Threshold, of mechanisms that take it
-	CheckRatio *float64            // ensemble.Check.Ratio
+	// Stated has the teachers, the votes and the privacy of one answer; Classes and Neighbours are required.
+	ensemble.Stated
 
 	// Noise is for the optimum of two classes. Its objective is Agreement, since labels are meant to
 	// be used, unless it or a prior of the source's objective is stated.
 	Noise Noise
 	Many  Many // the optimum of many classes
+	// Names are those of the classes, in order, which shares and costs may be stated by; nil for their numbers.
+	Names []string
 
 	// Timeout bounds all work, which the caller's ctx does: it is stated here because not all
 	// mechanisms take any.
-	Timeout *time.Duration
+	Timeout *time.Duration `flag:"timeout"`
 	// SolveWithin limits the time of the search for the optimum of many classes, where somebody states
 	// it: its end is an error, and never another mechanism.
-	SolveWithin *time.Duration
+	SolveWithin *time.Duration `flag:"solve-within" name:"time to solve" help:"give up with an error where a table of many classes, or for many labels, is not found after this time (default: no limit; what takes too much work is left out by its size)"`
 
 	// ReadTable reads the table that was stated, TableName its name in errors; nil where none was.
 	ReadTable func(context.Context) (release.Table, error)
@@ -91,27 +86,18 @@ type ReadHistograms = func(
 // most of the time.
 const DefaultGap = 1e-4
 
-// check returns what mechanisms that may abstain take, with its defaults.
-func (r *Request) check() ensemble.Check {
-	c := ensemble.Check{Ratio: ensemble.CheckRatio}
-	if r.Threshold != nil {
-		c.Threshold = *r.Threshold
+// names returns the names of the classes.
+func (r *Request) names() []string {
+	if len(r.Names) == r.Classes {
+		return r.Names
 	}
-	if r.CheckRatio != nil {
-		c.Ratio = *r.CheckRatio
-	}
-	return c
+	return Numbered(r.Classes)
 }
 
 // mechanism describes the one that is stated or was decided on.
 func (r *Request) mechanism() ensemble.Description {
 	d, _ := ensemble.Describe(r.Mechanism)
 	return d
-}
-
-// presumesNothing reports whether ε of each teacher was stated to be infinite.
-func (r *Request) presumesNothing() bool {
-	return r.Stated.Epsilon != nil && math.IsInf(*r.Stated.Epsilon, 1)
 }
 
 // judged returns Noise with its objective.
@@ -125,18 +111,9 @@ func (r *Request) judged() Noise {
 
 // plurality returns the problem of many classes that is stated for k teachers.
 func (r *Request) plurality(k, classes int) plurality.Problem {
-	return plurality.Problem{
-		K: k, Classes: classes, Epsilon: value(r.Stated.LabelEpsilon), Delta: value(r.Stated.Delta),
-		Affected: r.Stated.Reach(k), Abstain: r.Many.Abstain != nil,
-	}
-}
-
-// value returns *x, or 0 where x is nil.
-func value(x *float64) float64 {
-	if x == nil {
-		return 0
-	}
-	return *x
+	per := r.PerAnswer()
+	return plurality.Problem{K: k, Classes: classes, Epsilon: per.Epsilon, Delta: per.Delta,
+		Affected: r.Reach(k), Abstain: r.Many.Abstain != nil}
 }
 
 // The parameters that rules are about, as errors name them.
@@ -172,6 +149,11 @@ const (
 	pConcentration check.Parameter = "concentration"
 	pAccuracy      check.Parameter = "accuracy"
 	pAbstain       check.Parameter = "value of abstaining"
+
+	pAcceptConstant check.Parameter = "accept constant"
+	pShares         check.Parameter = "shares"
+	pCost           check.Parameter = "cost"
+	pBudgetEpsilon  check.Parameter = "budget epsilon"
 )
 
 // Parameters that go with one kind of mechanism.
@@ -187,28 +169,15 @@ var (
 
 // first returns the first of the parameters that was stated.
 func (r *Request) first(parameters ...check.Parameter) (check.Parameter, bool) {
-	s := r.Stated
-	stated := map[check.Parameter]bool{
-		pM: s.M != nil, pLabelEpsilon: s.LabelEpsilon != nil, pEpsilon: s.Epsilon != nil,
-		pTeacherDelta: s.TeacherDelta != nil, pDelta: s.Delta != nil, pAffected: s.Affected != nil,
-		pTimeout: r.Timeout != nil, pThreshold: r.Threshold != nil, pCheckRatio: r.CheckRatio != nil,
-		pK: r.K != 0,
-
-		pObjective: r.Noise.Objective != "", pPrior: r.Noise.Prior != "",
-		pPriorMean:   r.Noise.PriorMean != nil,
-		pPriorCounts: r.Noise.PriorCounts != "", pShape: r.Noise.Shape != "",
-		pMethod: r.Noise.Method != "", pOnInterrupt: r.Noise.OnInterrupt != "",
-
-		pGap: r.Many.Gap != nil, pSolveWithin: r.SolveWithin != nil,
-		pConcentration: r.Many.Concentration != nil,
-		pAccuracy:      r.Many.Accuracy != nil, pAbstain: r.Many.Abstain != nil,
+	stated := map[check.Parameter]bool{}
+	for _, p := range param.Of(r) {
+		stated[p.Name] = p.Stated()
 	}
-	for _, p := range parameters {
-		if stated[p] {
-			return p, true
-		}
+	i := slices.IndexFunc(parameters, func(p check.Parameter) bool { return stated[p] })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return parameters[i], true
 }
 
 // stated reports whether the parameter was stated.

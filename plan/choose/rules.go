@@ -41,7 +41,7 @@ func (r *Request) validate() (promise bool, err error) {
 		r.Mechanism = ensemble.OptimalTeachers
 	}
 	d := r.mechanism()
-	if !byDefault && d.Table == ensemble.NoiseTable && r.presumesNothing() {
+	if !byDefault && d.Table == ensemble.NoiseTable && r.PresumesNothing() {
 		return false, usagef("%s %s rests on what the teachers promise, and with %s inf they promise "+
 			"nothing: say %s %s, or leave it out", pMechanism, d.Name, pEpsilon, pMechanism,
 			ensemble.OptimalCounts)
@@ -49,6 +49,10 @@ func (r *Request) validate() (promise bool, err error) {
 	if d.Table == ensemble.AnswersTable {
 		return false, usagef("%s %s needs a table, which is made for a number of answers and a budget: "+
 			"give %s", pMechanism, d.Name, pTable)
+	}
+	if d.Labels {
+		return false, usagef("%s %s is made for a number of labels and a budget of all of them: leave "+
+			"it out and state these; the release takes it where it is the best", pMechanism, d.Name)
 	}
 	if r.noVotes && !d.Teachers && (d.Table != ensemble.PluralityTable || r.Classes > 2) {
 		if err := r.require(one(pK)); err != nil {
@@ -78,7 +82,7 @@ func (r *Request) validate() (promise bool, err error) {
 			return false, err
 		}
 	}
-	return !r.presumesNothing(), nil
+	return !r.PresumesNothing(), nil
 }
 
 // needed are the parameters that a problem of two classes must have. Teachers that promise nothing
@@ -89,7 +93,7 @@ func (r *Request) needed() [][]check.Parameter {
 		groups = append(groups, one(pK))
 	}
 	groups = append(groups, cost, one(pEpsilon))
-	if !r.presumesNothing() {
+	if !r.PresumesNothing() {
 		groups = append(groups, one(pTeacherDelta))
 	}
 	return groups
@@ -124,7 +128,7 @@ func (r *Request) checkMissing() error {
 		return nil
 	}
 	switch {
-	case r.Stated.Epsilon != nil && !r.presumesNothing():
+	case r.Stated.Epsilon != nil && !r.PresumesNothing():
 		return usagef("%s = %v goes without %s abstain: nothing says that this promise covers whether a "+
 			"teacher votes. %s coin states that it does", pEpsilon, *r.Stated.Epsilon, pMissing, pMissing)
 	case r.Mechanism != "" && !r.mechanism().Missing:
@@ -171,7 +175,7 @@ func (r *Request) checkCounts() error {
 	if r.mechanism().Delta {
 		return r.require(one(pDelta))
 	}
-	if delta := value(r.Stated.Delta); delta != 0 {
+	if delta := r.PerAnswer().Delta; delta != 0 {
 		return usagef("delta = %v, but %s needs none: leave %s out", delta, r.Mechanism, pDelta)
 	}
 	return nil
@@ -185,7 +189,7 @@ func (r *Request) presumesCounts() error {
 			p, pMechanism, ensemble.OptimalTeachers,
 			pMechanism, ensemble.OptimalCounts, pLabelEpsilon, pAffected, pData)
 	}
-	if r.Stated.Epsilon != nil && !r.presumesNothing() {
+	if r.Stated.Epsilon != nil && !r.PresumesNothing() {
 		return usagef("eps = %v, but %s %s presumes nothing of the teachers: leave %s out, or say "+
 			"inf", *r.Stated.Epsilon, pMechanism, ensemble.OptimalCounts, pEpsilon)
 	}

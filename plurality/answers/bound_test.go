@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -65,7 +66,8 @@ func TestCoinsApart(t *testing.T) {
 }
 
 // The bounds of two classes are those of an implementation that rounds to nearest, in the settings
-// where there are figures.
+// where there are figures, to as many digits as these have. In three of them (.608222, .804370,
+// .674382 there) cells are finer here.
 func TestTwoClassBound(t *testing.T) {
 	ctx := context.Background()
 	for _, x := range []struct {
@@ -78,12 +80,26 @@ func TestTwoClassBound(t *testing.T) {
 		{Problem{K: 40, Answers: 300, Epsilon: 2, Delta: 1e-5}, .7, .61577},
 		{Problem{K: 101, Answers: 100, Epsilon: 3, Delta: 1e-6}, .75, .98472},
 		{Problem{K: 101, Answers: 1000, Epsilon: 3, Delta: 1e-6}, .75, .74369},
+		{Problem{K: 6, Affected: 2, Answers: 3, Epsilon: 1.2, Delta: 1e-5}, .75, .699020},
+		{Problem{K: 10, Affected: 2, Answers: 1, Epsilon: 2, Delta: 1e-5}, .75, .957128},
+		{Problem{K: 10, Affected: 2, Answers: 2, Epsilon: 2, Delta: 1e-5}, .75, .867124},
+		{Problem{K: 10, Affected: 2, Answers: 5, Epsilon: 2, Delta: 1e-5}, .75, .721859},
+		{Problem{K: 20, Affected: 2, Answers: 50, Epsilon: 2, Delta: 1e-5}, .75, .593753},
+		{Problem{K: 15, Affected: 2, Answers: 20, Epsilon: 2, Delta: 1e-5}, .75, .608188},
+		{Problem{K: 25, Affected: 2, Answers: 10, Epsilon: 3, Delta: 1e-6}, .75, .804327},
+		{Problem{K: 25, Affected: 3, Answers: 10, Epsilon: 2, Delta: 1e-5}, .75, .674362},
+		{Problem{K: 5, Affected: 1, Answers: 2, Epsilon: 1, Delta: 1e-6}, .75, .740255},
+		{Problem{K: 25, Affected: 1, Answers: 5, Epsilon: 2, Delta: 1e-5}, .75, .951754},
 	} {
-		x.p.Classes, x.p.Affected = 2, 1
+		x.p.Classes, x.p.Affected = 2, max(1, x.p.Affected)
 		s := must.Get(NewSystem(ctx, x.p))(t)
 		w := must.Get(plurality.Objective{Accuracy: x.mean}.Weights(ctx, s.space))(t)
-		if got := s.twoClassBound(w); got < x.want-6e-6 || got > x.want+1.1e-5 {
-			t.Errorf("%+v: %.6f, want %.5f", x.p, got, x.want)
+		slack := 1e-6
+		if x.want == math.Round(x.want*1e5)/1e5 {
+			slack = 1.1e-5
+		}
+		if got := s.twoClassBound(w); got < x.want-slack || got > x.want+slack {
+			t.Errorf("%+v: %.7f, want %.6f", x.p, got, x.want)
 		}
 		// Where votes may be missing, the odd and the even leads each have their chain.
 		x.p.Missing = true
@@ -102,15 +118,132 @@ func TestTwoClassBound(t *testing.T) {
 	}
 }
 
+// plainWindow is the largest agreement of the window by its definition: all places of up to two free
+// leads on a grid, in order, with links by plain bisection to nearest.
+func plainWindow(p Problem, weight []float64, n int) float64 {
+	t, apart, least := p.Affected, 2, p.K%2
+	if p.Missing {
+		apart, least = 1, 0
+	}
+	next := func(a float64) float64 {
+		low, high := a, 1.0
+		for range 50 {
+			mid := (low + high) / 2
+			if max(hockeyStick(p.Answers, mid, a, p.Epsilon), hockeyStick(p.Answers, 1-a, 1-mid,
+				p.Epsilon)) <= p.Delta {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		return low
+	}
+	top := .5
+	for step := .25; step > 1e-13; step /= 2 {
+		if top+step <= next(1-top-step) {
+			top += step
+		}
+	}
+	worth := func(d int, a float64) (sum float64) {
+		for ; d <= p.K; d += 2 * t {
+			sum += weight[d] * a
+			a = next(a)
+		}
+		return sum
+	}
+	sum := 0.0
+	var free [][]float64
+	for d := least; d <= t; d += apart {
+		switch {
+		case d == 0:
+			sum += weight[0] + worth(2*t, next(.5))
+		case d == t:
+			sum += worth(t, top)
+		default:
+			values := make([]float64, n+1)
+			for i := range values {
+				a := .5 + (top-.5)*float64(i)/float64(n)
+				values[i] = worth(d, a) + worth(2*t-d, next(1-a))
+			}
+			free = append(free, values)
+		}
+	}
+	switch len(free) {
+	case 1:
+		sum += slices.Max(free[0])
+	case 2:
+		most := 0.0
+		for i := range free[0] {
+			most = max(most, free[0][i]+slices.Max(free[1][i:]))
+		}
+		sum += most
+	}
+	return sum
+}
+
+// The bound of t votes is not below the best of the window, and not above it by more than the grid
+// that finds it.
+func TestWindowBoundIsThatOfItsDefinition(t *testing.T) {
+	for _, p := range []Problem{
+		{K: 7, Affected: 2, Answers: 3, Epsilon: 1, Delta: 1e-3},
+		{K: 9, Affected: 3, Answers: 2, Epsilon: .7, Delta: 1e-2},
+		{K: 6, Affected: 3, Answers: 4, Epsilon: 1, Delta: 1e-4},
+		{K: 5, Affected: 2, Answers: 3, Epsilon: 1, Delta: 1e-3, Missing: true},
+		{K: 3, Affected: 3, Answers: 1, Epsilon: 1, Delta: 1e-3},
+		{K: 5, Affected: 3, Answers: 2, Epsilon: 1, Delta: 1e-3, Missing: true},
+	} {
+		weight := make([]float64, p.K+1)
+		for d := range weight {
+			if p.Missing || (p.K-d)%2 == 0 {
+				weight[d] = 1 / float64(2*d+3)
+			}
+		}
+		if p.K == 7 { // the chain of the free lead is best begun at the lower end
+			weight = []float64{0, .1, 0, .6, 0, .1, 0, .01}
+		}
+		if p.Missing && p.Affected == 3 { // each free lead by itself would break the order
+			weight = []float64{.1, .4, .01, .1, .4, .01}
+		}
+		got := p.newWindow(weight, p.CoinLink(p.Epsilon)).bound(1 << 20)
+		want := plainWindow(p, weight, 120)
+		if got < want || got > want+2e-4 {
+			t.Errorf("%+v: %v, by the definition %v", p, got, want)
+		}
+		if most := p.newWindow(weight, p.CoinLink(p.Epsilon)); len(most.free) > 0 {
+			if coarse := most.bound(0); coarse < max(want, got) {
+				t.Errorf("%+v: %v of coarse cells, %v of fine ones, %v by the definition", p, coarse, got, want)
+			}
+		}
+	}
+}
+
+// Leads of both parities are those of votes that may be missing, and the order of the leads matters
+// to nothing.
+func TestLeadBoundOfBothParities(t *testing.T) {
+	p := Problem{K: 9, Classes: 2, Affected: 2, Answers: 10, Epsilon: 1, Delta: 1e-4}
+	leads := func(yield func(int, float64) bool) {
+		_ = yield(3, .2) && yield(2, .3) && yield(1, .1) && yield(8, .1) && yield(2, .3)
+	}
+	got := p.LeadBound(leads)
+	p.Missing = true
+	if want := p.LeadBound(leads); got != want || !(got > .5 && got < .9) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := p.LeadBound(func(yield func(int, float64) bool) { yield(10, 1) }); got != 1 {
+		t.Errorf("a lead of more votes than there are: %v", got)
+	}
+}
+
 // No table of two classes that keeps its promise is above the bound: random tables, whose promise
 // is their own price.
 func TestTwoClassBoundHolds(t *testing.T) {
 	ctx := context.Background()
 	closest := 1.0
 	rapid.Check(t, func(rt *rapid.T) {
-		p := Problem{K: rapid.IntRange(1, 7).Draw(rt, "K"), Classes: 2, Affected: 1,
+		p := Problem{K: rapid.IntRange(1, 7).Draw(rt, "K"), Classes: 2,
 			Missing: rapid.Bool().Draw(rt, "missing"),
 			Answers: rapid.IntRange(1, 8).Draw(rt, "Q"), Epsilon: 0.5, Delta: 0.5}
+		p.Affected = rapid.IntRange(1, p.K).Draw(rt, "t")
 		s := must.Get(NewSystem(ctx, p))(rt)
 		steps := rapid.SliceOfN(rapid.Float64Range(0.01, 0.3), p.K+1, p.K+1).Draw(rt, "steps")
 		masses := fromLeads(s, func(lead int) float64 {

@@ -10,14 +10,9 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant/game"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plurality"
 )
-
-// minStep bounds the price's lattice step: a foreign table must not ask for hours. Package game
-// bounds the rest of the inputs, and the work, before anything of its size is allocated.
-const minStep = 1. / 64
 
 // PriceError is the error for masses whose answers together are not certified to keep the promise.
 type PriceError struct {
@@ -32,11 +27,13 @@ func (e *PriceError) Error() string {
 		p.Answers, p.Epsilon, p.Delta, e.Delta)
 }
 
-// Certificate is the price that was proved of the masses, and how finely it was worked out.
+// Certificate is the price that was proved of the masses, and how: the game was worked out as finely
+// as Price says, or each answer keeps Each, and Q such answers are composed exactly.
 type Certificate struct {
 	Pairs int          // ordered pairs of neighbouring histograms, all of which are in the price
 	Delta float64      // the price of Q answers at the promised ε, rounded up: at most δ
-	Price game.Options // how finely it was worked out
+	Price game.Options // how finely the game was worked out; 0 where answers were composed
+	Each  game.Each    // what each answer keeps, where answers were composed
 }
 
 // Certified is a mechanism with the proof of what it promises: integer masses with which Q answers,
@@ -55,6 +52,31 @@ type Certified struct {
 // *PriceError where it is above δ, a *constraints.ParameterError for masses that are none and for
 // o, game.ErrTooLarge, or ctx.Err(). Cost: that of Price.
 func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*Certified, error) {
+	return s.certified(masses, func(masses []uint64) (c Certificate, err error) {
+		c.Delta, c.Price, err = s.Price(ctx, masses, o)
+		return c, err
+	})
+}
+
+// CertifyEach is Certify by another proof: by the masses themselves each answer keeps each, and Q of
+// any answers that keep it are (ε, δ)-DP together. For few answers that may admit what the game
+// refuses, which rounds ratios to a lattice. Answers are at most game.MaxComposed.
+func CertifyEach(ctx context.Context, s *System, masses []uint64, each game.Each) (*Certified, error) {
+	return s.certified(masses, func(masses []uint64) (c Certificate, err error) {
+		if c.Delta, err = each.Composed(s.problem.Epsilon, s.problem.Answers); err != nil {
+			return c, err
+		}
+		keeps, err := each.Keeps(ctx, s.Laws(ctx, masses))
+		if !keeps { // then nothing is proved
+			c.Delta = 1
+		}
+		c.Each = each
+		return c, err
+	})
+}
+
+// certified returns the mechanism of the masses if what prove says of them keeps the promise.
+func (s *System) certified(masses []uint64, prove func(masses []uint64) (Certificate, error)) (*Certified, error) {
 	if s == nil || s.space == nil {
 		return nil, errors.New("system must be given: use NewSystem")
 	}
@@ -62,14 +84,15 @@ func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*
 		return nil, err
 	}
 	masses = append([]uint64(nil), masses...) // which nobody else can change
-	delta, o, err := s.Price(ctx, masses, o)
+	c, err := prove(masses)
 	if err != nil {
 		return nil, err
 	}
-	if !(delta <= s.delta) { // NaN too
-		return nil, &PriceError{s.problem, delta}
+	if !(c.Delta <= s.delta) { // NaN too
+		return nil, &PriceError{s.problem, c.Delta}
 	}
-	return &Certified{handle.Copy(s), masses, Certificate{Pairs: s.pairs, Delta: delta, Price: o}}, nil
+	c.Pairs = s.pairs
+	return &Certified{handle.Copy(s), masses, c}, nil
 }
 
 // Price returns a δ such that Q answers drawn from the masses are (ε, δ)-differentially private, ε
@@ -77,23 +100,12 @@ func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*
 func (s *System) Price(ctx context.Context, masses []uint64,
 	o game.Options) (float64, game.Options, error) {
 	s = handle.Made(s)
-	if err := checkOptions(o); err != nil {
-		return 0, o, err
-	}
 	g, err := game.New(ctx, s.Laws(ctx, masses), o)
 	if err != nil {
 		return 0, o, err
 	}
 	delta, err := g.Delta(ctx, s.problem.Epsilon, s.problem.Answers)
 	return delta, g.Options(), err
-}
-
-func checkOptions(o game.Options) error {
-	if o.Step != 0 && !(o.Step >= minStep && o.Step <= 1) {
-		return &check.Error{Name: "price step", Value: o.Step,
-			Rule: fmt.Sprintf("between %g and 1, or 0 for the default", minStep)}
-	}
-	return nil
 }
 
 // Laws yields the answer's laws under each unordered pair of neighbours, outcome by outcome.
@@ -131,10 +143,13 @@ func Laws(ctx context.Context, space *plurality.Space, t int, masses []uint64) g
 
 // Curve returns (ε, δ) that up to Q answers keep, ascending in ε from 0 on, with δ falling to least
 // in (0,1) or as far as it falls: what accountant.NewHockeyStick takes, so that these answers add
-// up with other events. It is priced as finely as the certificate. Cost: that of game.Game.Curve.
+// up with other events. It is proved as the certificate is. Cost: that of game.Game.Curve.
 func (c *Certified) Curve(ctx context.Context, least float64) ([]game.Point, error) {
 	if err := c.whole(); err != nil {
 		return nil, err
+	}
+	if c.certificate.Each != (game.Each{}) {
+		return c.certificate.Each.Curve(least, c.system.problem.Answers)
 	}
 	g, err := game.New(ctx, c.system.Laws(ctx, c.masses), c.certificate.Price)
 	if err != nil {
@@ -204,6 +219,9 @@ func (c *Certified) Hash() string {
 		"delta=%v abstain=%t\n",
 		formatKind, FormatVersion, p.K, p.Classes, p.Affected, p.Missing, p.Answers, p.Epsilon, p.Delta,
 		p.Abstain)
+	if p.Named {
+		fmt.Fprintln(h, "named")
+	}
 	var b [8]byte
 	for _, m := range c.masses {
 		binary.LittleEndian.PutUint64(b[:], m)

@@ -24,6 +24,10 @@
 // that depends on the labels. Every pair of the table at distance 1 to t is in the maximum, in both
 // orders, with the classes matched by their names.
 //
+// A table of few answers may be certified by another proof: by the integers each answer is (ε₁,
+// δ₁)-DP by itself, and Q of any such answers are composed exactly (game.Each). The certificate says
+// which proof it has.
+//
 // # Votes that may be missing
 //
 // With Problem.Missing a vote is one of the classes or none. K is public and counts all teachers,
@@ -38,9 +42,10 @@
 //	g(λ,v), D          Certified.Mass, plurality.One = 2⁵³
 //	h, s               Options.Step of package game: the lattice step h in units of s
 //	d                  System.Lead: votes of the first class minus those of the second
-//	a_d                Chain: probability of the class that leads by d
+//	a_d                Problem.Window: probability of the class that leads by d
 //	σ                  Law.Sigma
 //	α, R               Law.Order, Law.Moment
+//	ε₁, δ₁             Certificate.Each: what each answer keeps by itself
 //	w(λ)               Prior.Weights
 //	y, ρ, U            Tangent.Value, Tangent.Ratios, Table.LawBound
 //

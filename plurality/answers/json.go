@@ -1,8 +1,10 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,13 +32,14 @@ type file struct {
 	Format int    `json:"format_version"`
 	Kind   string `json:"kind"`
 	fileProblem
-	Law   fileLaw   `json:"law"`
+	Law   Law       `json:"law"`
 	Price filePrice `json:"price"`
 	fileFigures
-	Masses  strictjson.List[fileMasses]  `json:"masses"`
-	Proof   strictjson.List[fileTangent] `json:"proof,omitempty"`
-	Solver  string                       `json:"solver"`
-	Version string                       `json:"version"`
+	Masses  strictjson.List[fileMasses] `json:"masses"`
+	Proof   strictjson.List[Tangent]    `json:"proof,omitempty"`
+	Events  strictjson.List[Event]      `json:"events,omitempty"`
+	Solver  string                      `json:"solver"`
+	Version string                      `json:"version"`
 }
 
 type fileProblem struct {
@@ -51,23 +54,39 @@ type fileProblem struct {
 	Concentration float64                                   `json:"concentration,omitempty"`
 	PriorCounts   strictjson.List[plurality.HistogramCount] `json:"prior_counts,omitempty"`
 	Present       float64                                   `json:"present,omitempty"`
+	// of classes that are told apart
+	Named  bool                                      `json:"named,omitempty"`
+	Shares strictjson.List[float64]                  `json:"shares,omitempty"`
+	Costs  strictjson.List[strictjson.List[float64]] `json:"costs,omitempty"`
 	// the value of abstaining where it is an answer
 	Abstain *float64 `json:"abstain,omitempty"`
 }
 
-type fileLaw struct {
-	Name    Name    `json:"name"`
-	Sigma   float64 `json:"sigma,omitempty"`
-	Epsilon float64 `json:"epsilon,omitempty"`
-	Order   float64 `json:"order,omitempty"`
-	Moment  float64 `json:"moment,omitempty"`
+// filePrice is the precision of the price, or what each answer keeps, where answers were composed.
+type filePrice struct {
+	Step        float64 `json:"step,omitempty"`
+	Exact       int     `json:"exact,omitempty"`
+	Groups      int     `json:"groups,omitempty"`
+	EachEpsilon float64 `json:"each_epsilon,omitempty"`
+	EachDelta   float64 `json:"each_delta,omitempty"`
 }
 
-// filePrice sets the precision of the price.
-type filePrice struct {
-	Step   float64 `json:"step"`
-	Exact  int     `json:"exact"`
-	Groups int     `json:"groups"`
+func priceOf(c Certificate) filePrice {
+	return filePrice{Step: c.Price.Step, Exact: c.Price.Exact, Groups: c.Price.Groups,
+		EachEpsilon: c.Each.Epsilon, EachDelta: c.Each.Delta}
+}
+
+// split returns the two proofs' inputs, of which one is zero.
+func (f filePrice) split() (game.Options, game.Each, error) {
+	o := game.Options{Step: f.Step, Exact: f.Exact, Groups: f.Groups}
+	each := game.Each{Epsilon: f.EachEpsilon, Delta: f.EachDelta}
+	if each == (game.Each{}) {
+		return o, each, nil
+	}
+	if o != (game.Options{}) {
+		return o, each, errors.New("price has both a step and what each answer keeps")
+	}
+	return o, each, each.Validate()
 }
 
 // fileFigures are the figures that the table states about itself.
@@ -85,19 +104,12 @@ type fileCertificate struct {
 }
 
 // fileMasses are a histogram's votes, descending, or the lead where there are two classes, and the
-// masses over 2⁵³ of its distinct numbers of votes, then of abstaining.
+// masses over 2⁵³ of its distinct numbers of votes, then of abstaining. Where the classes are told apart they
+// are the votes in the order of the classes, and a mass for each class.
 type fileMasses struct {
 	Votes  []int    `json:"votes,omitempty"`
 	Lead   *int     `json:"lead,omitempty"`
 	Groups []uint64 `json:"groups"`
-}
-
-// fileTangent is Tangent, each change as [votes, delta, classes].
-type fileTangent struct {
-	From    int       `json:"from"`
-	Changes [][3]int  `json:"changes"`
-	Ratios  []float64 `json:"ratios"`
-	Value   float64   `json:"value"`
 }
 
 // MarshalJSON returns the documented JSON form.
@@ -105,10 +117,10 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	if t = handle.Made(t); t.Problem().K < 1 {
 		return nil, t.whole()
 	}
-	o := t.certificate.Price
 	f := file{
 		Format: FormatVersion, Kind: formatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
-		Law: fileLaw(t.Law), Price: filePrice(o), Solver: t.Solver, Version: t.Version,
+		Law: t.Law, Price: priceOf(t.certificate), Proof: strictjson.List[Tangent](t.Proof), Events: t.Events,
+		Solver: t.Solver, Version: t.Version,
 	}
 	s := t.system
 	for h := range s.space.Histograms() {
@@ -117,19 +129,12 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		m.Groups = t.masses[first:end]
 		f.Masses = append(f.Masses, m)
 	}
-	for _, m := range t.Proof {
-		p := fileTangent{From: m.From, Ratios: m.Ratios, Value: m.Value}
-		for _, c := range m.Changes {
-			p.Changes = append(p.Changes, [3]int{c.Votes, c.Delta, c.Classes})
-		}
-		f.Proof = append(f.Proof, p)
-	}
 	return json.Marshal(f)
 }
 
 // label returns what the file calls histogram h of the Space.
 func (s *System) label(h int) fileMasses {
-	if s.problem.Classes == 2 {
+	if s.problem.Classes == 2 && !s.problem.Named {
 		lead := s.Lead(h)
 		return fileMasses{Lead: &lead}
 	}
@@ -151,10 +156,10 @@ func (t *Table) Summary() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		fileProblem
-		Law   fileLaw   `json:"law"`
+		Law   Law       `json:"law"`
 		Price filePrice `json:"price"`
 		fileFigures
-	}{t.fileProblem(), fileLaw(t.Law), filePrice(t.certificate.Price), t.figures()})
+	}{t.fileProblem(), t.Law, priceOf(t.certificate), t.figures()})
 }
 
 func (t *Table) fileProblem() fileProblem {
@@ -163,7 +168,10 @@ func (t *Table) fileProblem() fileProblem {
 		K: p.K, Classes: p.Classes, Affected: p.Affected, Missing: p.Missing, Answers: p.Answers,
 		TotalEpsilon: p.Epsilon, Delta: p.Delta,
 		Accuracy: t.Prior.Accuracy, Concentration: t.Prior.Concentration, PriorCounts: t.Prior.Counts,
-		Present: t.Prior.Present,
+		Present: t.Prior.Present, Named: p.Named, Shares: strictjson.List[float64](t.Prior.Shares),
+	}
+	for _, row := range t.Prior.Costs {
+		f.Costs = append(f.Costs, row)
 	}
 	if p.Abstain {
 		f.Abstain = &t.Prior.AbstainValue
@@ -179,15 +187,7 @@ func (t *Table) figures() fileFigures {
 }
 
 // Encode writes the JSON form with a final newline.
-func (t *Table) Encode(w io.Writer) error {
-	t = handle.Made(t)
-	b, err := t.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
+func (t *Table) Encode(w io.Writer) error { return strictjson.Encode(w, handle.Made(t), "") }
 
 // FormatError is the error for bytes that are not a table.
 type FormatError = strictjson.FormatError
@@ -207,10 +207,7 @@ func Recognises(data []byte) bool { return strictjson.IsKind(data, formatKind) }
 // answers cost more than they promise.
 func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 	c, err := ReadClaim(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return c.Certify(ctx)
+	return strictjson.Certify(ctx, c, err)
 }
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError, r's, or ctx.Err().
@@ -231,7 +228,7 @@ func parseClaim(ctx context.Context, data []byte) (*Claim, error) {
 	}
 	p := Problem{
 		K: f.K, Classes: f.Classes, Affected: f.Affected, Missing: f.Missing, Answers: f.Answers,
-		Epsilon: f.TotalEpsilon, Delta: f.Delta, Abstain: f.Abstain != nil,
+		Epsilon: f.TotalEpsilon, Delta: f.Delta, Abstain: f.Abstain != nil, Named: f.Named,
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -241,20 +238,22 @@ func parseClaim(ctx context.Context, data []byte) (*Claim, error) {
 		return nil, fmt.Errorf("it has masses of %d histograms, but the problem has %d", len(f.Masses), n)
 	}
 	c := &Claim{
-		Price: game.Options(f.Price), Law: Law(f.Law), Solver: f.Solver, Version: f.Version,
+		Law: f.Law, Proof: Proof(f.Proof), Events: f.Events, Solver: f.Solver, Version: f.Version,
 		stated: f.fileFigures,
 		Prior: Prior{Objective: plurality.Objective{Accuracy: f.Accuracy, Concentration: f.Concentration,
-			Counts: f.PriorCounts}, Present: f.Present},
+			Counts: f.PriorCounts}, Present: f.Present, Shares: plurality.Shares(f.Shares)},
+	}
+	for _, row := range f.Costs {
+		c.Prior.Costs = append(c.Prior.Costs, row)
 	}
 	if f.Abstain != nil {
 		c.Prior.AbstainValue = *f.Abstain
 	}
-	for _, err := range []error{c.Prior.Validate(p), c.Law.Validate(), checkOptions(c.Price)} {
-		if err != nil {
-			return nil, err
-		}
-	}
 	var err error
+	c.Price, c.Each, err = f.Price.split()
+	if err := cmp.Or(c.Prior.Validate(p), c.Law.Validate(), err); err != nil {
+		return nil, err
+	}
 	if c.System, err = NewSystem(ctx, p); err != nil {
 		return nil, err
 	}
@@ -266,13 +265,6 @@ func parseClaim(ctx context.Context, data []byte) (*Claim, error) {
 				len(m.Groups), end-first)
 		}
 		c.Masses = append(c.Masses, m.Groups...)
-	}
-	for _, m := range f.Proof {
-		t := Tangent{From: m.From, Ratios: m.Ratios, Value: m.Value}
-		for _, x := range m.Changes {
-			t.Changes = append(t.Changes, plurality.Change{Votes: x[0], Delta: x[1], Classes: x[2]})
-		}
-		c.Proof = append(c.Proof, t)
 	}
 	return c, nil
 }

@@ -33,12 +33,29 @@ func slanted(s *System, strength float64) []uint64 {
 	return s.space.Masses(p)
 }
 
-func tableOf(t testing.TB, p Problem, prior Prior, law Law, proof Proof) *Table {
+func tableOf(t testing.TB, p Problem, prior Prior, law Law, proof Proof, events ...Event) *Table {
 	t.Helper()
 	ctx := context.Background()
 	s := must.Get(NewSystem(ctx, p))(t)
 	c := must.Get(Certify(ctx, s, slanted(s, 0.2), game.Options{Step: 0.2}))(t)
-	table := must.Get(NewTable(ctx, c, prior, law, proof))(t)
+	table := must.Get(NewTable(ctx, c, prior, law, proof, events...))(t)
+	table.Solver, table.Version = "a test", "v1"
+	return table
+}
+
+// composedTable returns a table that is certified by what each answer keeps, with nothing to spare.
+func composedTable(t testing.TB) *Table {
+	t.Helper()
+	p := Problem{K: 7, Classes: 2, Affected: 2, Answers: 5, Epsilon: .75, Delta: .005}
+	each := game.Each{Epsilon: .15, Delta: .001}
+	factor := math.Exp(each.Epsilon)
+	leads := p.Window([]float64{0, .3, 0, .2, 0, .2, 0, .3}, NewLink(func(a, b float64) float64 {
+		return b - min(factor*a+each.Delta, 1-(1-a-each.Delta)/factor) + 4*Near
+	}))
+	s := must.Get(NewSystem(t.Context(), p))(t)
+	masses := fromLeads(s, func(lead int) float64 { return leads[lead] + 1e-12*(.5-leads[lead]) })
+	c := must.Get(CertifyEach(t.Context(), s, masses, each))(t)
+	table := must.Get(NewTable(t.Context(), c, DefaultPrior(p), Law{Name: OneLaw, Epsilon: each.Epsilon, Delta: each.Delta}, nil))(t)
 	table.Solver, table.Version = "a test", "v1"
 	return table
 }
@@ -46,6 +63,7 @@ func tableOf(t testing.TB, p Problem, prior Prior, law Law, proof Proof) *Table 
 func examples(t testing.TB) map[string]*Table {
 	votes := plurality.HistogramCount{Votes: []int{1, 2, 0}, Count: 3}
 	return map[string]*Table{
+		"one": composedTable(t),
 		"normal": tableOf(t, Problem{K: 4, Classes: 3, Affected: 1, Answers: 5, Epsilon: 1, Delta: 0.05},
 			Prior{Objective: plurality.Objective{Concentration: 1}}, Law{Name: NormalLaw, Sigma: 3.5}, nil),
 		"chain": tableOf(t, Problem{K: 5, Classes: 2, Affected: 1, Missing: true, Answers: 7, Epsilon: 1,
@@ -56,7 +74,9 @@ func examples(t testing.TB) map[string]*Table {
 			Prior{Objective: plurality.Objective{Counts: []plurality.HistogramCount{votes},
 				AbstainValue: .25}}, Law{Name: ProgramLaw, Order: 8, Moment: 9},
 			Proof{{From: 1, Changes: []plurality.Change{{Votes: 1, Delta: 1, Classes: 1}},
-				Ratios: []float64{0.9, 1, 1}, Value: 1e-3}}),
+				Ratios: []float64{0.9, 1, 1}, Value: 1e-3}},
+			Event{From: 1, Changes: []plurality.Change{{Votes: 1, Delta: 1, Classes: 1}}, Columns: []int{0},
+				Factor: 1.5, Value: 2e-3}),
 	}
 }
 
@@ -97,6 +117,7 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 	tables := examples(t)
 	normal, chain, optimal := string(encode(t, tables["normal"])), string(encode(t, tables["chain"])),
 		string(encode(t, tables["program"]))
+	one := string(encode(t, tables["one"]))
 	var format *FormatError
 	var price *PriceError
 	var mismatch *MismatchError
@@ -137,7 +158,19 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"a huge order":        {chain, `"order":8`, `"order":129`, &format},
 		"a chain of three": {normal, `{"name":"normal","sigma":3.5}`,
 			`{"name":"chain","order":8,"moment":1}`, &format},
-		"a fine price":       {normal, `"step":0.2`, `"step":0.005`, &format},
+		"a fine price":       {normal, `"step":0.2`, `"step":0.0005`, &format},
+		"a line below":       {optimal, `"factor":1.5`, `"factor":0.5`, &format},
+		"a column of none":   {optimal, `"columns":[0]`, `"columns":[7]`, &format},
+		"columns twice":      {optimal, `"columns":[0]`, `"columns":[0,0]`, &format},
+		"a negative event":   {optimal, `"value":0.002`, `"value":-0.002`, &format},
+		"two proofs":         {normal, `"step":0.2`, `"step":0.2,"each_epsilon":0.1`, &format},
+		"no epsilon of each": {one, `"each_epsilon":0.15,`, ``, &format},
+		"more of each":       {one, `"each_epsilon":0.15`, `"each_epsilon":0.3`, &price},
+		"less of each":       {one, `"each_epsilon":0.15`, `"each_epsilon":0.14`, &price},
+		"less delta of each": {one, `"each_delta":0.001`, `"each_delta":0.0009`, &price},
+		"no finite each":     {one, `"each_epsilon":0.15`, `"each_epsilon":701`, &format},
+		"answers of each":    {one, `"answers":5`, `"answers":6`, &price},
+		"reach of each":      {one, `"affected":2`, `"affected":3`, &price},
 		"a price of hours":   {normal, `"groups":64`, `"groups":100000000`, &format},
 		"exact pairs":        {normal, `"exact":`, `"exact":1`, &format},
 		"no presence":        {chain, `"present":0.9,`, ``, &format},

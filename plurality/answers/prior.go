@@ -1,8 +1,10 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"math/big"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
@@ -18,6 +20,10 @@ type Prior struct {
 	// Present in (0,1] is how likely each teacher votes, by itself, where votes may be missing and
 	// the Objective is not of Counts. Otherwise it is 0.
 	Present float64
+	// Shares and Costs of classes that are told apart (Problem.Named): nil stands for equal shares and for
+	// agreement. Counts are then taken as they are stated, each for the classes in their order.
+	Shares plurality.Shares
+	Costs  plurality.Costs
 }
 
 // DefaultPresent is the Present that is presumed where none is stated.
@@ -39,11 +45,20 @@ func (o Prior) Validate(p Problem) error {
 		return err
 	}
 	switch {
+	case !p.Named && (o.Shares != nil || o.Costs != nil):
+		return check.Want("shares and costs", "given", "left out unless the classes are told apart")
+	case o.Shares != nil && o.Counts != nil:
+		return check.Want("shares", o.Shares, "left out where counts are the prior: they have shares of their own")
+	}
+	if err := cmp.Or(o.Shares.Validate(p.Classes), o.Costs.Validate(p.Classes)); err != nil {
+		return err
+	}
+	switch {
 	case p.Missing && o.Counts == nil:
 		return check.UpTo("present", o.Present, 1)
 	case o.Present != 0:
-		return &check.Error{Name: "present", Value: o.Present,
-			Rule: "0 where every teacher votes and where counts are the prior"}
+		return check.Want("present", o.Present,
+			"0 where every teacher votes and where counts are the prior")
 	}
 	return nil
 }
@@ -53,6 +68,8 @@ func (o Prior) Validate(p Problem) error {
 // that breaks its rule, or is ctx.Err(). Cost: that of Objective.Weights for each n.
 func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error) {
 	switch s = handle.Made(s); {
+	case s.problem.Named:
+		return o.Objective.NamedWeights(ctx, s.space, o.Shares)
 	case o.Counts != nil:
 		objective := o.Objective
 		objective.Counts = make([]plurality.HistogramCount, len(o.Counts))
@@ -119,5 +136,7 @@ func powers(x num.Interval, n int) []num.Interval {
 
 // Equal reports whether o and p are the same prior.
 func (o Prior) Equal(p Prior) bool {
-	return o.Objective.Equal(p.Objective) && o.Present == p.Present
+	return o.Objective.Equal(p.Objective) && o.Present == p.Present && slices.Equal(o.Shares, p.Shares) &&
+		(o.Costs == nil) == (p.Costs == nil) &&
+		slices.EqualFunc(o.Costs, p.Costs, func(a, b []float64) bool { return slices.Equal(a, b) })
 }

@@ -17,7 +17,7 @@ const (
 	maxTwoClassTeachers = 1001    // K of two classes
 	maxHistograms       = 1 << 16 // sorted histograms
 	maxPairs            = 1 << 20 // ordered pairs of neighbouring histograms
-	MaxAnswers          = 100_000 // Q
+	MaxAnswers          = check.MaxAnswers
 )
 
 // Problem is a promise: all answers of a table together are (ε, δ)-differentially private when one
@@ -37,33 +37,31 @@ type Problem struct {
 	Epsilon  float64 // ε in (0, 700] of all answers together
 	Delta    float64 // δ in (0,1) of all answers together
 	Abstain  bool    // one more answer: no class
+	// Named: the table may treat the classes by their names, for shares and costs that differ. Its
+	// histograms are then all histograms of K votes, each with a mass for each class.
+	Named bool
 }
 
 // Validate returns a *constraints.ParameterError naming the first field that breaks its rule, or
 // nil. It allocates nothing of the problem's size. Pairs are counted by NewSystem.
 func (p Problem) Validate() error {
-	for _, err := range []error{
-		check.Teachers(p.K),
-		check.Classes(p.Classes),
-		check.Affected(p.Affected, p.K),
-		check.Whole("answers", p.Answers, 1, MaxAnswers),
-		check.UpTo("budget epsilon", p.Epsilon, check.MaxTotalEpsilon),
-		check.Within("budget delta", p.Delta),
-	} {
-		if err != nil {
-			return err
-		}
+	if err := check.Together(p.K, p.Classes, p.Affected, p.Answers, p.Epsilon, p.Delta); err != nil {
+		return err
+	}
+	if p.Named && (p.Missing || p.Abstain) {
+		return check.Want("classes that are told apart", fmt.Sprintf("missing votes %t, no class an answer %t", p.Missing,
+			p.Abstain), "all votes and an answer that is a class")
 	}
 	if p.Classes == 2 {
 		if p.K > maxTwoClassTeachers {
-			return &check.Error{Name: "number of teachers K", Value: p.K,
-				Rule: fmt.Sprintf("at most %d for many answers of two classes", maxTwoClassTeachers)}
+			return check.Wantf("number of teachers K", p.K, "at most %d for many answers of two classes",
+				maxTwoClassTeachers)
 		}
 		return nil
 	}
 	if n := p.histograms(); n > maxHistograms {
-		return &check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
-			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", maxHistograms)}
+		return check.Wantf("teachers and classes", fmt.Sprintf("%d and %d", p.K, p.Classes),
+			"so few that there are at most %d histograms", maxHistograms)
 	}
 	return nil
 }
@@ -71,6 +69,8 @@ func (p Problem) Validate() error {
 // histograms returns the number of histograms of the problem's Space.
 func (p Problem) histograms() int {
 	switch {
+	case p.Named:
+		return plurality.NamedHistograms(p.K, p.Classes)
 	case p.halves():
 		return plurality.Histograms(2*p.K, 2)
 	case p.Missing:
@@ -101,9 +101,12 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 		return nil, err
 	}
 	s := &System{problem: p, delta: num.FromRat(num.Decimal(p.Delta)).Lower()}
-	if p.halves() {
+	switch {
+	case p.Named:
+		s.space = plurality.NewNamedSpace(p.K, p.Classes)
+	case p.halves():
 		s.space = plurality.NewSpace(2*p.K, 2, p.Abstain, false)
-	} else {
+	default:
 		s.space = plurality.NewSpace(p.K, p.Classes, p.Abstain, p.Missing)
 	}
 	if n := s.space.Histograms(); p.Affected >= p.K && n-1 > maxPairs/n {
@@ -115,10 +118,9 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 		return nil, err
 	}
 	if s.pairs > maxPairs {
-		return nil, &check.Error{Name: "teachers, classes and affected",
-			Value: fmt.Sprintf("%d, %d and %d", p.K, p.Classes, p.Affected),
-			Rule: fmt.Sprintf("so few that there are at most %d ordered pairs of neighbouring histograms",
-				maxPairs)}
+		return nil, check.Wantf("teachers, classes and affected",
+			fmt.Sprintf("%d, %d and %d", p.K, p.Classes, p.Affected),
+			"so few that there are at most %d ordered pairs of neighbouring histograms", maxPairs)
 	}
 	return s, nil
 }
@@ -186,6 +188,9 @@ func (s *System) Lead(h int) int {
 	if len(counts) < 2 { // of no System
 		return 0
 	}
+	if s.problem.Named {
+		slices.SortFunc(counts, func(a, b int) int { return b - a })
+	}
 	lead := counts[0] - counts[1]
 	if s.problem.halves() {
 		return lead / 2
@@ -193,7 +198,7 @@ func (s *System) Lead(h int) int {
 	return lead
 }
 
-// Leads returns the histogram of the Space for each lead of two classes from 0 to K, or -1 where
+// Leads returns a histogram of the Space for each lead of two classes from 0 to K, or -1 where
 // there is none: where every teacher votes, a lead is odd as K is.
 func (s *System) Leads() []int {
 	s = handle.Made(s)

@@ -1,26 +1,21 @@
 package solve
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"sync"
+	"time"
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/plurality"
 )
 
 // Result is a table and where it came from.
-type Result struct {
-	Table *plurality.Table
-	// Cached is true if the table was read from the cache (and certified again).
-	Cached bool
-	// Path is the table's place in the cache, "" without a cache or where it was not stored.
-	Path string
-	// Rejected is the reason why an existing entry was not used; nil otherwise.
-	Rejected error
-}
+type Result = cache.Found[*plurality.Table]
 
 // keyOf returns the cache key: everything that determines the table. A table of another gap, or one
 // that took more work than is allowed, would make what is found depend on what was sought before.
@@ -43,59 +38,94 @@ func keyOf(p plurality.Problem, o plurality.Objective, options Options) string {
 // An error to store comes with the Result, which is complete and certified.
 func Cached(ctx context.Context, store *cache.Store, p plurality.Problem,
 	objective plurality.Objective, o Options) (Result, error) {
-	var r Result
 	o = o.withDefaults()
-	if store != nil {
-		for _, err := range []error{p.Validate(), o.validate()} {
-			if err != nil {
-				return r, err
-			}
-		}
-		t, err := lookUp(ctx, store, p, objective, o)
-		switch {
-		case err == nil:
-			return Result{Table: t, Cached: true, Path: store.Path(keyOf(p, objective, o))}, nil
-		case ctx.Err() != nil && !o.BestOnCancel:
-			return r, ctx.Err()
-		case ctx.Err() == nil && !errors.Is(err, cache.ErrNotFound):
-			r.Rejected = err
-		}
+	if err := cmp.Or(o.validate(), p.Validate()); err != nil {
+		return Result{}, err
 	}
-	var err error
-	if r.Table, err = Optimal(ctx, p, objective, o); err != nil || store == nil ||
-		r.Table.Gap > o.Gap {
-		return r, err // what is not near the optimum is not for the cache
-	}
-	var b bytes.Buffer
-	if err := r.Table.Encode(&b); err != nil {
-		return r, err
-	}
-	r.Path = store.Path(keyOf(p, objective, o))
-	return r, store.Put(keyOf(p, objective, o), b.Bytes())
+	return cache.Search[*plurality.Table]{
+		Key: keyOf(p, objective, o),
+		Certify: func(r io.Reader) (*plurality.Table, error) {
+			return fromCache(ctx, r, p, objective, o.Gap)
+		},
+		Solve:        func() (*plurality.Table, error) { return Optimal(ctx, p, objective, o) },
+		Keep:         func(t *plurality.Table) bool { return t.Gap <= o.Gap },
+		BestOnCancel: o.BestOnCancel,
+	}.Find(ctx, store)
 }
 
-// lookUp returns the certified table of the entry, or why there is none.
-func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem,
-	objective plurality.Objective, o Options) (*plurality.Table, error) {
-	key := keyOf(p, objective, o)
-	value, err := store.Get(key)
+// fromCache returns the table of a cache entry, or why it is not used.
+func fromCache(ctx context.Context, r io.Reader, p plurality.Problem, objective plurality.Objective,
+	gap float64) (*plurality.Table, error) {
+	claim, err := plurality.ReadClaim(r)
 	if err != nil {
 		return nil, err
 	}
-	reject := func(err error) error { return fmt.Errorf("cache entry %s: %w", store.Path(key), err) }
-	claim, err := plurality.ReadClaim(bytes.NewReader(value))
-	if err != nil {
-		return nil, reject(err)
-	}
 	if claim.System.Problem() != p || !claim.Objective.Equal(objective) {
-		return nil, reject(errors.New("it holds a table for other parameters"))
+		return nil, cache.ErrOther
 	}
 	t, err := claim.Certify(ctx)
-	if err != nil {
-		return nil, reject(err)
+	if err == nil && t.Gap > gap {
+		err = fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap)
 	}
-	if t.Gap > o.Gap {
-		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
+	return t, err
+}
+
+// ErrLeft reports that a search had not ended when the caller would wait no longer. The search
+// ends in the background.
+var ErrLeft = errors.New("the search did not end in time")
+
+// Promptly is Cached for callers who must go on soon after ctx ends. A search that is stopped
+// still certifies its best table where o.BestOnCancel asks for it, which can take seconds. Promptly
+// waits for that as long as grace returns, which it calls once ctx has ended; checkpoint reports
+// whether the search gave a table to o.Checkpoint before. If that is too short, Promptly returns
+// ErrLeft, joined with ctx.Err(), and the newest of these tables where o.BestOnCancel is set, or
+// no table.
+func Promptly(ctx context.Context, grace func(checkpoint bool) time.Duration, store *cache.Store,
+	p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {
+	return promptly(ctx, grace, o, func(o Options) (Result, error) {
+		return Cached(ctx, store, p, objective, o)
+	})
+}
+
+func promptly(ctx context.Context, grace func(checkpoint bool) time.Duration, o Options,
+	search func(Options) (Result, error)) (Result, error) {
+	var mu sync.Mutex
+	var newest *plurality.Table
+	if take := o.Checkpoint; take != nil {
+		o.Checkpoint = func(t *plurality.Table) {
+			take(t)
+			mu.Lock()
+			defer mu.Unlock()
+			newest = t
+		}
 	}
-	return t, nil
+	checkpoint := func() *plurality.Table {
+		mu.Lock()
+		defer mu.Unlock()
+		return newest
+	}
+	type outcome struct {
+		Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := search(o)
+		done <- outcome{r, err}
+	}()
+	select {
+	case r := <-done:
+		return r.Result, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.Result, r.err
+	case <-time.After(grace(checkpoint() != nil)):
+	}
+	var r Result
+	if o.BestOnCancel {
+		r.Table = checkpoint()
+	}
+	return r, errors.Join(ErrLeft, ctx.Err())
 }

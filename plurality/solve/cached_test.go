@@ -127,11 +127,7 @@ func TestCachedGapIsTheStatedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for factor, cached := range map[float64]bool{1: true, .5: false} {
-		options := Options{Gap: factor * first.Table.Gap}.withDefaults()
-		if err := store.Put(keyOf(p, o, options), stored); err != nil {
-			t.Fatal(err)
-		}
-		_, err := lookUp(t.Context(), store, p, o, options)
+		_, err := fromCache(t.Context(), bytes.NewReader(stored), p, o, factor*first.Table.Gap)
 		if (err == nil) != cached {
 			t.Errorf("%g times its gap: %v", factor, err)
 		}

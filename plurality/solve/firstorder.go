@@ -178,3 +178,116 @@ func (f *firstOrder) tell(total int, unless time.Duration) {
 	f.progress(Progress{Elapsed: time.Since(f.began), Steps: total, Value: f.best.value,
 		UpperBound: f.best.upper})
 }
+
+// incumbent is the best that has been found, in floating point.
+type incumbent struct {
+	x            []float64
+	y            []float64 // nil before the first
+	value, upper float64
+}
+
+func (b *incumbent) gap() float64 { return b.upper - b.value }
+
+// offer keeps x where it is better, once mixed until it is private. It returns what mixing
+// costs.
+func (b *incumbent) offer(p *program, g *engine, x []float64) (loss float64) {
+	value := p.value(x)
+	loss = p.loss(value, g.excess(x))
+	if value-loss > b.value && !g.stopped() {
+		b.value = value - loss
+		b.x = append(b.x[:0], x...)
+	}
+	return loss
+}
+
+// bound keeps y where it shows a smaller bound.
+func (b *incumbent) bound(p *program, g *engine, y []float64) {
+	if u := p.upper(g, y); u < b.upper && !g.stopped() {
+		b.upper = u
+		b.y = append(b.y[:0], y...)
+	}
+}
+
+// checkpoints hand out certified tables along the way.
+type checkpoints struct {
+	take func() // certifies the incumbent
+	gap  float64
+	next time.Time
+}
+
+const (
+	// largeValues is from how many dual values on certifying takes so long that whoever
+	// interrupts a solve would wait: half a second and more.
+	largeValues     = 300_000
+	checkpointShare = 10 // certifying may take one part of so many of the time
+	checkpointGain  = 0.8
+)
+
+// newCheckpoints returns nil where the problem is small or nobody wants any.
+func newCheckpoints(p *program, o Options, take func()) *checkpoints {
+	if o.Checkpoint == nil || p.values() < largeValues {
+		return nil
+	}
+	return &checkpoints{take: take, gap: 1}
+}
+
+// offer takes a checkpoint where the gap has fallen and the last one is long ago.
+func (c *checkpoints) offer(gap float64) {
+	now := time.Now()
+	if c == nil || gap > checkpointGain*c.gap || now.Before(c.next) {
+		return
+	}
+	c.take()
+	end := time.Now()
+	c.gap, c.next = gap, end.Add((checkpointShare-1)*end.Sub(now))
+}
+
+// polishExponent is the shareExponent of polishing. At 0 more of the value is lost.
+const polishExponent = 0.1
+
+// polish looks for a private point near T's last result: the same iteration with no
+// objective and with shares that hardly know the weights, so that histograms that hardly
+// ever occur obey their rows too. Without it they hold the certified value back.
+func (f *firstOrder) polish(ctx context.Context, g *engine, steps int) {
+	if f.polisher == nil {
+		share, err := f.shares(ctx, polishExponent)
+		if err != nil {
+			return // to whoever looks at ctx next
+		}
+		f.polisher = newEngine(ctx, f.program, make([]float64, len(f.cost)), share, g.xt, f.workers)
+	}
+	p := f.polisher
+	copy(p.xt, g.xt)
+	clear(p.yt)
+	p.anchor()
+	start, before := 0.0, 0.0
+	for total, since, look := 0, 0, 50; total < steps && ctx.Err() == nil; {
+		measure := since%measureEvery == 0
+		p.step(float64(since+1)/float64(since+2), measure)
+		since++
+		total++
+		f.polished++
+		if !measure {
+			continue
+		}
+		r := p.residual()
+		if since == 1 {
+			start, before = r, r
+			continue
+		}
+		if total >= look {
+			look *= 2
+			// What is left to gain is small beside the gap that stays whatever is done here.
+			if loss := f.best.offer(f.program, p, p.xt); loss <= 0.01*(f.best.upper-f.value(p.xt)) ||
+				loss < 1e-15 {
+				return
+			}
+		}
+		if restart(r, start, before, since, total) {
+			p.anchor()
+			since = 0
+		}
+		before = r
+	}
+	f.best.offer(f.program, p, p.xt)
+}

@@ -76,3 +76,26 @@ func TestOptima(t *testing.T) {
 			})
 	}
 }
+
+// A list of more places than are taken between two looks at the context is transposed as any: every
+// place once, ascending for each variable.
+func TestTransposeOfALongList(t *testing.T) {
+	const n = 7
+	list := make([]int32, 1<<21+3)
+	for i := range list {
+		list[i] = int32(i * i % n)
+	}
+	places, place, err := transpose(t.Context(), n, list)
+	if err != nil || len(place) != len(list) {
+		t.Fatal(err)
+	}
+	for v := range n {
+		before := int32(-1)
+		for _, at := range place[places[v]:places[v+1]] {
+			if list[at] != int32(v) || at <= before {
+				t.Fatalf("place %d after %d of variable %d", at, before, v)
+			}
+			before = at
+		}
+	}
+}

@@ -13,11 +13,11 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// docs/many-classes.md compares the optimum with mechanisms that need no table: every figure there
+// docs/many-answers.md compares the optimum with mechanisms that need no table: every figure there
 // is what is computed, to its four digits.
 func TestPageComparison(t *testing.T) {
 	raced.Elsewhere(t, "TestWorkersDoNotMatter")
-	page, err := os.ReadFile("../../docs/many-classes.md")
+	page, err := os.ReadFile("../../docs/many-answers.md")
 	if err != nil {
 		t.Fatal(err)
 	}

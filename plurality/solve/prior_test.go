@@ -7,7 +7,7 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// Each table is the best under its own prior and not under the others': docs/many-classes.md
+// Each table is the best under its own prior and not under the others': docs/many-answers.md
 // shows these numbers.
 func TestNoPriorFreeOptimum(t *testing.T) {
 	priors := []float64{.4, .6, .8}

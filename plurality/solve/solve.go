@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
@@ -30,15 +30,6 @@ var algorithms = map[Method]lp.Algorithm{InteriorPoint: lp.InteriorPoint, Simple
 
 // Methods returns all methods.
 func Methods() []Method { return []Method{FirstOrder, InteriorPoint, Simplex, PDLP} }
-
-// ParseMethod returns the method of that name.
-func ParseMethod(name string) (Method, error) {
-	if m := Method(name); slices.Contains(Methods(), m) {
-		return m, nil
-	}
-	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
-		Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
-}
 
 // DefaultGap is the largest gap of a table to the optimum, unless Options state another.
 const DefaultGap = 1e-6
@@ -95,7 +86,7 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate() error {
 	if o.Method != "" {
-		if _, err := ParseMethod(string(o.Method)); err != nil {
+		if err := check.Known("method", o.Method, Methods()); err != nil {
 			return err
 		}
 	}
@@ -103,7 +94,7 @@ func (o Options) validate() error {
 		return err
 	}
 	if o.Work < 0 {
-		return &check.Error{Name: "work", Value: o.Work, Rule: "≥ 0"}
+		return check.Want("work", o.Work, "≥ 0")
 	}
 	return check.Whole("workers", o.Workers, 1, 0)
 }
@@ -251,4 +242,46 @@ func certified(ctx context.Context, s *plurality.System, o plurality.Objective, 
 		return nil, errors.Join(errors.New("a bound contradicts a certified value"), err)
 	}
 	return t, nil
+}
+
+// LimitError is the error where the optimum was not found within a stated time, or within
+// Options.Work. It is no context.DeadlineExceeded: the caller's context may go on.
+type LimitError struct {
+	Problem plurality.Problem
+	Limit   time.Duration // 0 where Work ended it
+	Work    int64
+	Values  int // above 0 where it was not begun: there are more dual values than that
+}
+
+func (e *LimitError) Error() string {
+	if e.Limit == 0 {
+		counted := ""
+		if e.Values > 0 {
+			counted = fmt.Sprintf(": it has more than %d dual values, and its first %d steps touch each", e.Values,
+				firstLook)
+		}
+		return fmt.Sprintf("the optimal table of %d classes for K = %d takes more work than is counted for "+
+			"one, %.2g%s", e.Problem.Classes, e.Problem.K, float64(e.Work), counted)
+	}
+	return fmt.Sprintf("the optimal table of %d classes for K = %d was not found within %v",
+		e.Problem.Classes, e.Problem.K, e.Limit)
+}
+
+// Within is Cached for callers who were given a limit of time: it takes about limit at most, or
+// fails with a *LimitError. o.BestOnCancel must not be set: a table that the clock
+// made would be another one the next time, and a release that is resumed must find the
+// mechanism that it was begun with.
+func Within(ctx context.Context, limit time.Duration, store *cache.Store, p plurality.Problem,
+	objective plurality.Objective, o Options) (Result, error) {
+	if o.BestOnCancel {
+		panic("solve: Within with BestOnCancel")
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r, err := Cached(limited, store, p, objective, o)
+	if err != nil && r.Table == nil && ctx.Err() == nil && limited.Err() != nil &&
+		errors.Is(err, context.DeadlineExceeded) {
+		return r, &LimitError{Problem: p, Limit: limit}
+	}
+	return r, err
 }

@@ -27,7 +27,7 @@ func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Ob
 	}
 	majority := constraints.Problem{K: p.K, TotalEpsilon: p.Epsilon, Epsilon: math.Inf(1),
 		Delta: p.Delta, Affected: p.Affected}
-	g, err := solve.Optimal(ctx, majority, solve.Options{Counts: counts, BestOnCancel: o.BestOnCancel})
+	g, err := solve.Optimal(ctx, majority, solve.Options{Counts: counts, Shape: gamma.Any, BestOnCancel: o.BestOnCancel})
 	if err != nil {
 		// another error, such as of a size, is nothing to the first-order method
 		return nil, nil, ctx.Err()

@@ -62,7 +62,7 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, err := solve.Optimal(ctx, constraints.Problem{K: k, TotalEpsilon: p.Epsilon,
-			Epsilon: math.Inf(1), Delta: p.Delta, Affected: p.Affected}, solve.Options{Counts: counts})
+			Epsilon: math.Inf(1), Delta: p.Delta, Affected: p.Affected}, solve.Options{Counts: counts, Shape: gamma.Any})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,17 +69,18 @@ from ._client import (
     Unauthorized,
     Unavailable,
 )
-from ._estimators import AUCRanker, LinearRegression, LogisticRegression, PrivateVote
+from ._estimators import AUCRanker, LinearRegression, LogisticRegression, PrivateVote, load
 from ._ledger import Ledger
 from ._results import Certified, Labels, Plan, Result, Table
+from ._students import LabelLaw, Student
 
 __all__ = [
     "AUCRanker", "Answer", "Budget", "BudgetError", "BudgetExhausted", "Certified", "Client", "Conflict", "DarrmError", "Failure",
-    "Forbidden", "InputError", "Interrupted", "InvalidRequest", "Labels", "Ledger", "LedgerError", "LinearRegression",
+    "Forbidden", "InputError", "Interrupted", "InvalidRequest", "LabelLaw", "Labels", "Ledger", "LedgerError", "LinearRegression",
     "LogisticRegression", "NotPrivate", "OutputError", "Plan", "PrivateVote", "RateLimited", "Result", "ServiceError",
-    "SolverError", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account", "aggregate",
+    "SolverError", "Student", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account", "aggregate",
     "certify", "compare",
-    "describe", "plan", "price", "run", "solve", "verify",
+    "describe", "load", "plan", "price", "run", "solve", "verify",
 ]
 
 try:

@@ -14,6 +14,11 @@ maximum. W is kept at the points e^ε·b^j, b = 1 + 1/n, in whole numbers of 2�
 after each answer. Beyond the points that are kept, W is taken as 1 below, and as its last value
 above.
 
+Few answers may be certified by another proof: each answer by itself is (ε₁, δ₁)-private, and Q such
+answers are composed exactly (Kairouz, Oh and Viswanath, 2015, Theorem 3.3), with e₁ = e^ε₁:
+
+    δ = 1 - (1-δ₁)^Q·(1 - Σ_l C(Q,l)·(e₁^l - E·e₁^(Q-l))₊/(1+e₁)^Q)
+
 Symbols: K teachers, C classes, t affected, Q answers, E factor, P law, r ratio, b base.
 """
 
@@ -31,6 +36,9 @@ MAX_WORK = 1_000_000_000
 MAX_PAIRS = 100_000
 #: The most teachers of two classes, and classes.
 MAX_TEACHERS, MAX_CLASSES = 1001, 200
+
+#: The most answers that are composed by what each of them keeps.
+MAX_COMPOSED = 300
 
 _ONE = 2**53
 _UNIT = 96  # W and masses are whole numbers of 2⁻⁹⁶
@@ -183,6 +191,26 @@ class Table:
         t = _Classes(raw, self.number)
         worth = t.worth(t.weights())
         return sum((w * g for w, g in zip(worth, t.mass)), Fraction(0)) / _ONE
+
+
+def composed(t: Table, factor: Fraction, exp: Callable[[Fraction, bool], Fraction]) -> Tuple[Fraction, int]:
+    """price by what each answer keeps: 1 where it does not."""
+    epsilon, delta = t.number(t.raw["price"].get("each_epsilon"), "each_epsilon"), t.number(t.raw["price"].get("each_delta", 0), "each_delta")
+    if not 0 < epsilon <= 700 or not 0 <= delta < 1:
+        raise Malformed("each_epsilon or each_delta is out of range")
+    if t.answers > MAX_COMPOSED:
+        raise Malformed(f"more than {MAX_COMPOSED} answers are composed; use darrm verify")
+    low, high = exp(epsilon, False), exp(epsilon, True)
+    ratios, pairs = t.ratios()
+    if any(sum((p * max(Fraction(0), 1 - low * r) for r, p in law), Fraction(0)) > delta for law in ratios):
+        return Fraction(1), pairs
+    q = t.answers
+    # Where l·ε₁ is at most ε + (Q-l)·ε₁ there is no loss; that is decided before e^ε is rounded.
+    lost = [
+        math.comb(q, n) * (high**n - factor * low ** (q - n)) for n in range(q + 1) if (2 * n - q) * epsilon > t.total
+    ]
+    share = sum(lost, Fraction(0)) / (1 + low) ** q
+    return min(Fraction(1), 1 - (1 - delta) ** q * (1 - share)), pairs
 
 
 class _Lattice:

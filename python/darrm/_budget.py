@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 import threading
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 from ._program import BudgetError
 
@@ -35,17 +35,21 @@ class Budget:
         self.last: Any = None  # the result that was given last
 
     def release(
-        self, request: bytes, ledger: Optional[_Path], request_id: Optional[str], make: Callable[[Dict[str, Any]], _T]
+        self, request: Sequence[Any], ledger: Optional[_Path], request_id: Optional[str], make: Callable[[Dict[str, Any]], _T]
     ) -> _T:
         """The kept result of a request, or a new one.
 
         Args:
-            request: everything that the result is made of.
+            request: everything that the result is made of, in pieces of bytes.
             ledger: what pays; ``None`` for the budget's one release.
-            request_id: the release's name in the ledger; a later one has a number added, and ``None`` has a random one.
+            request_id: the release's name in the ledger; a later one has a number added, one of another
+                process a random word, and ``None`` has a random one.
             make: makes the result, given the keywords of the ledger.
         """
-        key = hashlib.sha256(request).digest()
+        digest = hashlib.sha256()
+        for piece in request:
+            digest.update(piece)
+        key = digest.digest()
         with self._lock:
             if key in self._kept:
                 self.last = self._kept[key]
@@ -56,6 +60,8 @@ class Budget:
             names: Dict[str, Any] = {}
             if path is not None:
                 number = "" if not self._paid else f"-{len(self._paid) + 1}"
+                if not self._sole or self._process != os.getpid():  # another process counts too
+                    number = f"-{secrets.token_hex(4)}"
                 names = {"ledger": path, "request_id": f"{request_id or 'python-' + secrets.token_hex(8)}{number}"}
             result = make(names)
             self._paid.append(path)

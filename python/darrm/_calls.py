@@ -121,11 +121,17 @@ def aggregate(
             of pandas, polars, Arrow or what else has the dataframe interchange protocol; a row
             for each query and a column for each teacher. With ``layout="counts"``, a column for
             each class. The index of a pandas frame, where it is not just 0, 1, …, holds the
-            queries' ids; so does a column ``query`` or ``id``.
+            queries' ids; so does a column ``query`` or ``id``. With ``labels=[…]`` each query is a question with
+            several yes/no labels, and a cell a list or a set of names, or ``"cat|dog"``; or an array of
+            queries × teachers × labels, of 0 and 1. The answers of each question are in ``.questions``.
         table: a Table, or a file of one. Say with it what your own teachers promise.
         progress: called with a dict for each step.
         options: the flags of ``darrm aggregate``. With ``out="labels.json"`` the labels are in
             that file too, and a request that was released before gives them again.
+
+    Classes that are not alike: ``shares={"no": 0.9, "yes": 0.1}`` and ``cost={("no", "yes"): 9}``, which is what
+    the answer *no* costs where *yes* has the most votes. Both must be public. A list of shares is in the order of
+    ``classes``, and so are the rows (answers) and columns of a list of costs.
 
     Without a ledger every call is a new release: charge what is released to one with
     ``ledger=…, request_id=…``.
@@ -254,6 +260,13 @@ def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: A
     >>> votes = [[1, 1, 1, 1, 1, 1, 1, 1, 0]] * 5
     >>> darrm.aggregate(votes, **plan.options).per_label
     {'epsilon': 1, 'delta': 0}
+
+    Shares and costs of the classes are taken as by ``aggregate``:
+
+    >>> plan = darrm.plan(K=5, num_classes=2, affected=1, budget_eps=3, budget_delta=1e-3, queries=2, shares=[0.9, 0.1])
+    >>> by = plan["choices"][0]["by_class"]
+    >>> by["constant"], by["tells"], by["recall"][0] > by["recall"][1]
+    ('0', True, True)
 
     How many teachers? Rows of numbers of teachers, where each number may have an accuracy of its own:
 

@@ -99,6 +99,8 @@ class Answer:
         promise: what the answer promises.
         remaining: what can still be charged to this client, ``None`` where it may not know.
         data: the whole response.
+        labels: of a question with several labels 1 or 0, yes or no, for each that was asked, ``None`` where the
+            mechanism abstained; ``label`` and ``index`` are then ``None``. ``None`` of others.
     """
 
     request_id: str
@@ -109,11 +111,12 @@ class Answer:
     promise: Dict[str, Any] = field(repr=False)
     remaining: Optional[Dict[str, Any]] = field(repr=False)
     data: Dict[str, Any] = field(repr=False)
+    labels: Optional[Dict[str, Optional[int]]] = None
 
     @property
     def abstained(self) -> bool:
-        """Whether the mechanism gave no class."""
-        return self.index is None
+        """Whether the mechanism gave no class, or none for any label."""
+        return self.index is None if self.labels is None else all(v is None for v in self.labels.values())
 
 
 Answer.__module__ = "darrm"
@@ -185,6 +188,7 @@ class Client:
 
     def answer(
         self, request_id: str, votes: Optional[Sequence[Vote]] = None, *, counts: Optional[Sequence[int]] = None,
+        sets: Optional[Sequence[Optional[Iterable[Union[int, str]]]]] = None, labels: Optional[Sequence[Union[int, str]]] = None,
         replay_key: Optional[str] = None,
     ) -> Answer:
         """One private answer to the teachers' votes on one query.
@@ -193,24 +197,30 @@ class Client:
             request_id: names the query, for ever.
             votes: each teacher's class, by index or name, in the teachers' order.
             counts: how many teachers vote for each class, instead.
+            sets: instead, of a question with several labels, the labels that each teacher says yes to, by
+                index or name; ``None`` for a vote that is missing.
+            labels: those that are answered, by default all. The question is charged the same.
             replay_key: at least 128 random bits as 32 to 64 of the digits 0-9 and a-f, where you
                 keep keys yourself; by default one from the client's secret.
 
         Raises:
             ServiceError: its subclass says what went wrong.
         """
-        return _answer(self._ask("POST", "/v1/answers", self._question(request_id, votes, counts, replay_key)))
+        return _answer(self._ask("POST", "/v1/answers", self._question(request_id, votes, counts, replay_key, sets, labels)))
 
     def answers(self, requests: Iterable[Dict[str, Any]]) -> List[Union[Answer, ServiceError]]:
-        """Answers to several queries: dicts with ``request_id``, ``votes`` or ``counts``, and
-        perhaps a ``replay_key``.
+        """Answers to several queries: dicts with ``request_id``, ``votes``, ``counts`` or ``sets``,
+        and perhaps ``labels`` and a ``replay_key``.
 
         Each is answered or refused by itself: where it was refused, the error stands in its
         place and is not raised. All that the server puts off is asked again, and what is too much
         for one request is sent in parts. A failure of a whole request is raised where nothing was
         answered; else it stands in place of what is left, and nothing more is asked.
         """
-        asked = [self._question(r["request_id"], r.get("votes"), r.get("counts"), r.get("replay_key")) for r in requests]
+        asked = [
+            self._question(r["request_id"], r.get("votes"), r.get("counts"), r.get("replay_key"), r.get("sets"), r.get("labels"))
+            for r in requests
+        ]
         out: List[Union[Answer, ServiceError]] = [_NOT_ASKED] * len(asked)
         parts = [list(range(len(asked)))] if asked else []
         while parts:
@@ -278,13 +288,24 @@ class Client:
         return f"darrm.Client({self.address!r})"  # without the token
 
     def _question(
-        self, request_id: str, votes: Optional[Sequence[Vote]], counts: Optional[Sequence[int]], replay_key: Optional[str]
+        self, request_id: str, votes: Optional[Sequence[Vote]], counts: Optional[Sequence[int]], replay_key: Optional[str],
+        sets: Any = None, labels: Any = None,
     ) -> Dict[str, Any]:
-        if (votes is None) == (counts is None):
-            raise ValueError(f"request {request_id!r} has votes and counts, or neither: give one of them")
-        name, values = ("counts", counts) if votes is None else ("votes", votes)
+        given = [(name, values) for name, values in (("votes", votes), ("counts", counts), ("sets", sets)) if values is not None]
+        if len(given) != 1:
+            raise ValueError(f"request {request_id!r} must have one of votes, counts and sets, but it has {len(given)}")
+        if labels is not None and sets is None:
+            raise ValueError(f"request {request_id!r} has labels, which go with sets")
+        name, values = given[0]
         key = self._keys.of(request_id) if replay_key is None else replay_key
-        return {"request_id": request_id, "replay_key": key, name: [_plain(name, v) for v in _listed(name, values)]}
+        out: Dict[str, Any] = {"request_id": request_id, "replay_key": key}
+        if name == "sets":
+            out[name] = [None if v is None else [_label(one) for one in _members("a set of labels", v)] for v in _listed(name, values)]
+        else:
+            out[name] = [_plain(name, v) for v in _listed(name, values)]
+        if labels is not None:
+            out["labels"] = [_label(one) for one in _members("labels", labels)]
+        return out
 
     def _ask(self, method: str, path: str, body: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         text = None if body is None else json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
@@ -381,6 +402,20 @@ def _listed(name: str, values: Any) -> List[Any]:
     return list(values.tolist() if hasattr(values, "tolist") else values)
 
 
+def _members(name: str, values: Any) -> List[Any]:
+    """The members in an order that does not depend on the run: sets of Python have none."""
+    members = _listed(name, values)
+    return sorted(members, key=lambda v: (isinstance(v, str), v)) if isinstance(values, (set, frozenset)) else members
+
+
+def _label(value: Any) -> Union[int, str]:
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        return int(value)
+    raise TypeError(f"a set of labels has {value!r}, which is neither the index of a label nor a name")
+
+
 def _plain(name: str, value: Any) -> Vote:
     """A vote as JSON has it: 1.0 is 1, and NaN or NA is a vote that is missing."""
     if name == "votes":
@@ -398,7 +433,8 @@ def _plain(name: str, value: Any) -> Vote:
 def _answer(data: Dict[str, Any]) -> Answer:
     try:
         return Answer(
-            data["request_id"], data["label"], data["class"], data["replayed"], data["receipt"], data["promise"], data.get("remaining"), data
+            data["request_id"], data["label"], data["class"], data["replayed"], data["receipt"], data["promise"], data.get("remaining"), data,
+            {one["label"]: one["class"] for one in data["labels"]} if "labels" in data else None,
         )
     except KeyError as e:
         raise ServiceError(f"the server's answer has no {e}", "internal", 200) from e

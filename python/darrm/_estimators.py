@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import os
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 from . import _onnx
 from ._budget import Budget, NotPrivate
 from ._calls import aggregate
-from ._program import UsageError, flags, run
+from ._numbers import to_npy
+from ._predict import Elsewhere, labels, predict
+from ._program import DarrmError, InputError, Progress, UsageError, flags, run
 from ._results import Labels
 from ._rows import to_csv
-from ._tables import Rows, bad, read, vector
+from ._tables import Rows, bad, plain, read, vector
+from ._words import reworded
 
 _Path = Union[str, "os.PathLike[str]"]
 _Range = Tuple[float, float]
@@ -60,9 +65,9 @@ class _Estimator:
         return utils.Tags(
             estimator_type=kind,
             target_tags=utils.TargetTags(required=self._tags.get("requires_y", False)),
-            classifier_tags=utils.ClassifierTags(poor_score=True, multi_class=False) if kind == "classifier" else None,
+            classifier_tags=utils.ClassifierTags(poor_score=True, multi_class=self._tags.get("multi_class", False)) if kind == "classifier" else None,
             regressor_tags=utils.RegressorTags(poor_score=True) if kind == "regressor" else None,
-            non_deterministic=True,
+            non_deterministic=self._tags.get("non_deterministic", True),
             requires_fit=self._tags.get("requires_fit", True),
         )
 
@@ -71,17 +76,18 @@ class _Estimator:
         if missing:
             how = ""
             if "budget_delta" in missing or "delta" in missing:
-                how = "; a δ far below one over the number of records is yours to choose, such as 1e-6 for thousands of records; 0 is the strictest"
+                how = "; a δ far below one over the number of records is yours to choose, such as 1e-6 for thousands of records"
+                how += "; 0 is the strictest" if "budget_delta" in missing else ""
             raise UsageError(f"{' and '.join(missing)} must be given{how}", "usage", 2)
 
-    def _read(self, table: Any, what: str, fitting: bool) -> Rows:
+    def _read(self, table: Any, what: str, fitting: bool, numbers: bool = False) -> Rows:
         """Read a table, whose columns must be those of fit."""
-        rows = read(table, what)
+        rows = read(table, what, numbers)
         if not rows.labelled:
             rows = Rows(None, rows.cells, rows.index)
-        width = len(rows.names) if rows.names is not None else len(rows.cells[0]) if rows.cells else 0
+        width = len(rows.names) if rows.names is not None else len(rows.cells[0]) if len(rows.cells) else 0
         shape = getattr(table, "shape", (len(rows.cells), width))
-        if not rows.cells:
+        if not len(rows.cells):
             raise bad(f"Found array with 0 sample(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
         if width == 0:
             raise bad(f"Found array with 0 feature(s) (shape=({len(rows.cells)}, 0)) while a minimum of 1 is required.")
@@ -96,8 +102,10 @@ class _Estimator:
         return rows
 
 
-def array(values: List[Any]) -> Any:
+def array(values: Any) -> Any:
     """A NumPy array where NumPy is imported, else the list."""
+    if hasattr(values, "dtype"):
+        return values
     return sys.modules["numpy"].array(values) if "numpy" in sys.modules else values
 
 
@@ -191,7 +199,7 @@ class PrivateVote(_Estimator):
         rows = self._read(votes, "votes", False)
         options = self.get_params()
         ledger, request_id, budget = (options.pop(name) for name in ("ledger", "request_id", "budget"))
-        request = b"votes\n" + json.dumps(flags(options)).encode() + to_csv(None, rows.cells)
+        request = [b"votes\n", json.dumps(flags(options)).encode(), to_csv(None, rows.cells)]
         labels = budget.release(
             request, ledger, request_id, lambda names: aggregate(rows.cells, K=len(rows.cells[0]), **options, **names)
         )
@@ -226,8 +234,8 @@ class _Linear(_Estimator):
 
     def __init__(
         self,
-        *,
         epsilon: Optional[float] = None,
+        *,
         delta: Optional[float] = None,
         scale: Union[Mapping[Any, _Range], _Range, None] = None,
         categories: Optional[Mapping[Any, Sequence[Any]]] = None,
@@ -238,6 +246,7 @@ class _Linear(_Estimator):
         rows_per_person: Optional[int] = None,
         hold_out: Optional[float] = None,
         score_epsilon: Optional[float] = None,
+        weight_bound: Optional[float] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
         accept_weak: bool = False,
@@ -248,41 +257,59 @@ class _Linear(_Estimator):
         self.epsilon, self.delta = epsilon, delta
         self.scale, self.categories, self.fill, self.columns, self.radius = scale, categories, fill, columns, radius
         self.fit_intercept, self.rows_per_person, self.neighbours, self.n = fit_intercept, rows_per_person, neighbours, n
-        self.hold_out, self.score_epsilon = hold_out, score_epsilon
+        self.hold_out, self.score_epsilon, self.weight_bound = hold_out, score_epsilon, weight_bound
         self.accept_weak = accept_weak
         self.ledger, self.request_id = ledger, request_id
         self.budget = Budget() if budget is None else budget
 
-    def fit(self: "_L", X: Any, y: Any = None) -> "_L":
+    def fit(self: "_L", X: Any, y: Any = None, sample_weight: Any = None, *, progress: Optional[Progress] = None) -> "_L":
         """Train a model and pay for it. The same records have the same model again, free.
 
         Args:
             X: rows, an array or a frame. Columns without names are ``x0``, ``x1``, …
             y: one response for each row.
+            sample_weight: one weight for each row, from 0 on, private as the row is and cut to ``weight_bound``.
+            progress: called with a dict for each step that the program reports: what it does, how much is done, of how much.
         """
         self._need("epsilon", "delta")
+        if sample_weight is not None and self.weight_bound is None:
+            raise UsageError("weight_bound must be given beside sample_weight: larger weights are cut to it, and it is public", "usage", 2)
         if y is None:
             raise bad(f"{type(self).__name__} requires y to be passed, but the target y is None: Y cannot be None")
-        table = self._read(X, "X", True)
+        table = self._read(X, "X", True, numbers=True)
         names = _columns(table)
         response = _response(y, names)
-        text = _records(names, table, response, self._responses(y, len(table.cells)))
         rules = self._rules(table, names, response)
-        options = {
+        options: Dict[str, Any] = {
             "task": self._task, "eps": self.epsilon, "delta": self.delta, "radius": self.radius, "neighbours": self.neighbours,
             "n": self.n, "accept_weak": self.accept_weak, "rows_per_person": self.rows_per_person, "intercept": "true" if self.fit_intercept else "false",
-            "hold_out": self.hold_out, "score_eps": self.score_epsilon,
+            "hold_out": self.hold_out, "score_eps": self.score_epsilon, "class_weights": self._class_weights(),
         }
-        request = b"train\n" + json.dumps([flags(options), rules]).encode() + text
 
         def train(paid: Dict[str, Any]) -> Dict[str, Any]:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "prepare.toml"
                 path.write_text(rules, encoding="utf-8")
-                said = run("train", "-", "--json", *flags({"data_format": "csv", "prepare": path, **options, **paid}), stdin=text)
+                said = _run(given, form, "train", "-", "--json", *flags({"data_format": form, "prepare": path, **options, **paid}), progress=progress)
             model: Dict[str, Any] = json.loads(said)
             return model
 
+        try:
+            values = self._responses(y, len(table.cells))
+        except InputError:
+            form, given = "csv", [to_csv([*names, response], [])]
+            try:  # what the program refuses without any record comes first
+                train({})
+            except UsageError:
+                raise
+            except DarrmError:
+                pass
+            raise
+        if sample_weight is not None:
+            names, table, options["weights"] = _weighted(names, table, response, sample_weight)
+            options["weight_bound"] = self.weight_bound
+        form, given = _records(names, table, response, values)
+        request = [b"train\n", json.dumps([flags(options), rules]).encode(), *given]
         self.model_ = self.budget.release(request, self.ledger, self.request_id, train)
         return self
 
@@ -308,6 +335,29 @@ class _Linear(_Estimator):
         return cost
 
     @property
+    def coef_(self) -> Any:
+        """The weights, in mapped units: of features as the rules of the columns make them, numbers cut to their range and
+        mapped to [-1, 1], words 0 or 1, and rows shortened to the radius. A row for each score where scikit-learn has rows.
+        """
+        rows, _ = self._weights()
+        return array(rows if isinstance(self, _Classes) else rows[0])
+
+    @property
+    def intercept_(self) -> Any:
+        """The intercepts, of the same units; 0 without ``fit_intercept``."""
+        _, last = self._weights()
+        return array(last) if isinstance(self, _Classes) else last[0]
+
+    def _weights(self) -> Tuple[List[List[float]], List[float]]:
+        """The weights of each score, without and with nothing but the intercepts."""
+        model = self._fitted()
+        each = len(model["model"]) // len(model.get("classes") or [""])
+        rows = [model["model"][i : i + each] for i in range(0, len(model["model"]), each)]
+        if model["intercept"]:
+            return [row[:-1] for row in rows], [row[-1] for row in rows]
+        return rows, [0.0] * len(rows)
+
+    @property
     def held_out_score(self) -> Optional[Dict[str, Any]]:
         """The score on the rows of ``hold_out`` with the noise of ``score_epsilon``; private, and paid for with the model.
 
@@ -317,7 +367,7 @@ class _Linear(_Estimator):
         score: Optional[Dict[str, Any]] = self._fitted().get("score")
         return score
 
-    def _responses(self, y: Any, rows: int) -> List[Any]:
+    def _responses(self, y: Any, rows: int) -> Any:
         """The responses as the program reads them."""
         values = vector(y, "y")
         if len(values) != rows:
@@ -332,6 +382,10 @@ class _Linear(_Estimator):
         """The words of the response, of several classes: their numbers."""
         return None
 
+    def _class_weights(self) -> Optional[str]:
+        """The weights of the classes by their numbers, as the program reads them."""
+        return None
+
     def _rules(self, table: Rows, names: List[str], response: str) -> str:
         """The rules of the columns, as a file that ``darrm train --prepare`` reads."""
         if self.columns is None and table.names is not None:
@@ -344,7 +398,7 @@ class _Linear(_Estimator):
         for kind, given in (("scale", scale), ("categories", self.categories), ("fill", self.fill)):
             for column, value in (given or {}).items():
                 if _name(column) not in rules:
-                    raise UsageError(f"{kind}: column = {column!r}, but it must be one of the features {features}", "usage", 2)
+                    raise UsageError(f"{kind}: column = {column!r}, but it must be one of the features {_some(features)}", "usage", 2)
                 rules[_name(column)][kind] = value
         y_range = self._range()
         if y_range is not None:
@@ -365,19 +419,27 @@ class _Linear(_Estimator):
             raise kind(f"this {type(self).__name__} is not fitted: call fit before")
         return self.model_
 
-    def _ask(self, command: str, X: Any, y: Any = None) -> Dict[str, Any]:
-        """What the program says of these records by the model."""
+    def _ask(self, command: str, X: Any, y: Any = None, of_classes: bool = False) -> Dict[str, Any]:
+        """What the program says of these records by the model; of classes alone, where nothing else is needed."""
         model = self._fitted()
-        table = self._read(X, "X", False)
+        table = self._read(X, "X", False, numbers=True)
         names = _columns(table)
+        if table.names is None and hasattr(self, "feature_names_in_"):  # as scikit-learn does
+            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=3)
+            names = list(self.feature_names_in_)
         if y is None:
-            text = _records(names, table)
+            try:
+                found = labels(model, names, table.cells) if of_classes else None
+                return predict(model, names, table.cells) if found is None else {"predictions": found}
+            except Elsewhere:
+                pass
+            form, given = _records(names, table)
         else:
-            text = _records(names, table, model["response"], self._responses(y, len(table.cells)))
+            form, given = _records(names, table, model["response"], self._responses(y, len(table.cells)))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
             self.save(path)
-            said: Dict[str, Any] = json.loads(run(command, "--json", "--data-format=csv", "--", str(path), "-", stdin=text))
+            said: Dict[str, Any] = json.loads(_run(given, form, command, "--json", f"--data-format={form}", "--", str(path), "-"))
             return said
 
     def _evaluate(self, X: Any, y: Any, figure: str) -> NotPrivate:
@@ -394,8 +456,8 @@ class _Classes(_Linear):
 
     def __init__(
         self,
-        *,
         epsilon: Optional[float] = None,
+        *,
         delta: Optional[float] = None,
         classes: Sequence[Any] = (0, 1),
         scale: Union[Mapping[Any, _Range], _Range, None] = None,
@@ -407,6 +469,8 @@ class _Classes(_Linear):
         rows_per_person: Optional[int] = None,
         hold_out: Optional[float] = None,
         score_epsilon: Optional[float] = None,
+        weight_bound: Optional[float] = None,
+        class_weight: Optional[Mapping[Any, float]] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
         accept_weak: bool = False,
@@ -417,10 +481,10 @@ class _Classes(_Linear):
         super().__init__(
             epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
             fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
-            hold_out=hold_out, score_epsilon=score_epsilon,
+            hold_out=hold_out, score_epsilon=score_epsilon, weight_bound=weight_bound,
             accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
         )
-        self.classes = classes
+        self.classes, self.class_weight = classes, class_weight
 
     @property
     def classes_(self) -> Any:
@@ -432,21 +496,50 @@ class _Classes(_Linear):
         """Scores: the higher, the likelier is the second class; of several classes a score for each."""
         return array(self._scores(X))
 
-    def _scores(self, X: Any) -> List[Any]:
+    def _scores(self, X: Any) -> Any:
         said = self._ask("predict", X)
-        scores: List[Any] = said.get("class_scores") or said.get("scores") or said["predictions"]
-        return scores
+        return next(said[name] for name in ("class_scores", "scores", "predictions") if name in said)
 
     def _words(self) -> Optional[List[str]]:
-        return [str(k) for k in range(len(self.classes))] if len(self.classes) > 2 else None
+        n = len(list(self._stated()))
+        return [str(k) for k in range(n)] if n > 2 else None
 
-    def _responses(self, y: Any, rows: int) -> List[Any]:
-        if len(self.classes) < 2:
-            raise UsageError(f"classes = {list(self.classes)}, but they must be two or more", "usage", 2)
-        out = []
+    def _class_weights(self) -> Optional[str]:
+        given = self.class_weight
+        if given is None:
+            return None
+        if not isinstance(given, Mapping):
+            why = ": how frequent classes are would be read off the records, and nobody pays for it" if given == "balanced" else ""
+            raise UsageError(f"class_weight = {given!r}, but it must be a dictionary of public weights, such as {{1: 5}}{why}", "usage", 2)
+        known = list(self._stated())
+        for word, weight in given.items():
+            if word not in known:
+                raise UsageError(f"class_weight: class {word!r}, but it must be one of {known}", "usage", 2)
+            if not (_is_number(weight) and 0 <= weight < math.inf):
+                raise UsageError(f"class_weight: class {word!r} has {weight!r}, but it must be a number from 0 on", "usage", 2)
+        return ",".join(f"{known.index(word)}={float(weight)!r}" for word, weight in given.items()) or None
+
+    def _stated(self) -> Sequence[Any]:
+        """The classes, which must be stated."""
+        if isinstance(self.classes, (str, bytes)) or not hasattr(self.classes, "__iter__") or len(list(self.classes)) < 2:
+            raise UsageError(
+                f"classes = {self.classes!r}, but they must be the values that y can have, two or more, such as (0, 1): they are "
+                "stated, and never taken from the records", "usage", 2,
+            )
+        return self.classes
+
+    def _responses(self, y: Any, rows: int) -> Any:
+        out: List[Any] = []
+        self._stated()
+        codes = _codes(y, self.classes)
+        if codes is not None and len(codes) == rows:
+            return codes
         for i, value in enumerate(super()._responses(y, rows)):
             if value not in self.classes:
-                raise bad(f"Unknown label type: record {i} has y = {value!r}, which is none of the classes {list(self.classes)}")
+                raise bad(
+                    f"Unknown label type: row {i} has y = {value!r}, which is none of the classes {list(self.classes)}; state what y can "
+                    "be in classes, which is never taken from the records"
+                )
             out.append(list(self.classes).index(value))
         return out
 
@@ -460,8 +553,8 @@ class LogisticRegression(_Classes):
 
     Args:
         epsilon, delta: what the model may cost.
-        classes: the values of the response. Of three or more, each has a model against the rest, and ``epsilon`` and
-            ``delta`` pay for all of them.
+        classes: the values of the response. Three or more have one model, a softmax, which
+            ``epsilon`` and ``delta`` pay for as a whole.
         scale: the range of each column, ``{"age": (0, 120)}``; or one range for all columns without categories.
         categories: the words of a column, ``{"sex": ["Male", "Female"]}``; any other word has none of them.
         fill: what stands in for a missing cell, ``{"age": 40}``, or ``"missing"`` for a feature of its own.
@@ -471,6 +564,10 @@ class LogisticRegression(_Classes):
         rows_per_person: the most rows that a person has; the budget is then of a person.
         hold_out: the share of the rows that the model does not learn from.
         score_epsilon: the ε of the noise on ``held_out_score``, ``epsilon`` at most, whose cost covers it.
+        weight_bound: the public bound to which the weights of ``fit(sample_weight=)`` are cut. Noise is for it, and the cost is
+            that of no weights (docs/training.md).
+        class_weight: public weights of classes, ``{"yes": 5}``, times those of the rows; other classes have 1. ``"balanced"``
+            is refused: it would read the records.
         neighbours: ``"replace"`` (default) or ``"add-remove"`` one record, with a public number of records near ``n``.
         accept_weak: train although what is spent in all protects nobody, ε above 10 for instance.
         ledger: charged for every fit, a Ledger or its path. Without one nothing adds the cost to that of earlier models.
@@ -506,12 +603,22 @@ class LogisticRegression(_Classes):
 
     def predict(self, X: Any) -> Any:
         """The class of each row. As private as the model."""
-        return array([self.classes[int(p)] for p in self._ask("predict", X)["predictions"]])
+        said = self._ask("predict", X, of_classes=True)["predictions"]
+        if hasattr(said, "dtype"):
+            return array(list(self.classes))[said]
+        return array([self.classes[int(p)] for p in said])
 
     def predict_proba(self, X: Any) -> Any:
         """The probabilities of the classes, by the model."""
         said = self._ask("predict", X)
-        return array(said.get("class_probabilities") or [[1 - p, p] for p in said["probabilities"]])
+        if "class_probabilities" in said:
+            return array(said["class_probabilities"])
+        if "probabilities" not in said:
+            raise UsageError(f"a model of the link {self._fitted()['link']!r} has no probabilities: take decision_function", "usage", 2)
+        p = said["probabilities"]
+        if hasattr(p, "dtype"):
+            return sys.modules["numpy"].column_stack([1 - p, p])
+        return array([[1 - q, q] for q in p])
 
     def score(self, X: Any, y: Any = None) -> NotPrivate:
         """The share of right classes. NOT private: a choice by it is paid for by nobody."""
@@ -560,8 +667,8 @@ class LinearRegression(_Linear):
 
     def __init__(
         self,
-        *,
         epsilon: Optional[float] = None,
+        *,
         delta: Optional[float] = None,
         y_range: Optional[_Range] = None,
         scale: Union[Mapping[Any, _Range], _Range, None] = None,
@@ -573,6 +680,7 @@ class LinearRegression(_Linear):
         rows_per_person: Optional[int] = None,
         hold_out: Optional[float] = None,
         score_epsilon: Optional[float] = None,
+        weight_bound: Optional[float] = None,
         neighbours: Optional[str] = None,
         n: Optional[int] = None,
         accept_weak: bool = False,
@@ -583,7 +691,7 @@ class LinearRegression(_Linear):
         super().__init__(
             epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
             fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
-            hold_out=hold_out, score_epsilon=score_epsilon,
+            hold_out=hold_out, score_epsilon=score_epsilon, weight_bound=weight_bound,
             accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
         )
         self.y_range = y_range
@@ -601,6 +709,57 @@ class LinearRegression(_Linear):
         return self._evaluate(X, y, "r2")
 
 
+def load(path: _Path, classes: Optional[Sequence[Any]] = None) -> _Linear:
+    """The estimator of a model that ``darrm train`` or ``save`` wrote. It predicts; to fit again, state its parameters.
+
+    A model of AUCRanker is a LogisticRegression in its file, whose ``decision_function`` has the scores.
+
+    Args:
+        path: the file.
+        classes: the values of the response, where they are others than the file's words, or than 0 and 1.
+
+    >>> import darrm, os, tempfile
+    >>> ages, grey = [[20], [30], [60], [70]] * 100, ["no", "no", "yes", "yes"] * 100
+    >>> model = darrm.LogisticRegression(epsilon=10, delta=1e-6, scale=(0, 100), classes=["no", "yes"]).fit(ages, grey)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+    >>> model.save(path)
+    >>> list(darrm.load(path, classes=["no", "yes"]).predict([[10], [90]]))
+    ['no', 'yes']
+
+    Raises:
+        InputError: the file is no model, a simulation, or one of a kind that no estimator is.
+    """
+    try:
+        model = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise bad(f"{os.fspath(path)}: {e}") from e
+    if not isinstance(model, dict) or not isinstance(model.get("model"), list):
+        simulated = isinstance(model, dict) and "simulated_model" in model
+        what = "is a simulation, not private" if simulated else "is no model as darrm train writes it"
+        raise bad(f"{os.fspath(path)} {what}")
+    kinds: Dict[str, Any] = {"logit": LogisticRegression, "softmax": LogisticRegression, "sign": LogisticRegression,
+                             "rank": AUCRanker, "identity": LinearRegression}
+    kind = kinds.get(model.get("link", ""))
+    if kind is None:
+        raise bad(f"{os.fspath(path)} has the link {model.get('link')!r}, but it must be one of {sorted(kinds)}: darrm predict reads others")
+    own = (model.get("preparation") or {}).get("response") or {}
+    words = model.get("classes") or own.get("categories") or (0, 1)
+    one: _Linear
+    if kind is LinearRegression:
+        one = LinearRegression(y_range=own.get("scale"))
+    else:
+        if classes is not None and len(list(classes)) != len(words):
+            raise UsageError(f"classes = {list(classes)!r}, but the model has {len(words)}", "usage", 2)
+        one = kind(classes=list(words) if classes is None else list(classes))
+    one.model_ = model
+    return one
+
+
+def _some(names: List[str]) -> str:
+    """Names for a message."""
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
 def _name(column: Any) -> str:
     """A column of an array is named by its number."""
     return column if isinstance(column, str) else f"x{int(column)}"
@@ -613,6 +772,28 @@ def _columns(table: Rows) -> List[str]:
     return names
 
 
+def _weighted(names: List[str], table: Rows, response: str, weights: Any) -> Tuple[List[str], Rows, str]:
+    """The table with a last column of weights, and its name."""
+    values = vector(weights, "sample_weight")
+    if len(values) != len(table.cells):
+        raise bad(f"sample_weight has {len(values)} values, but X has {len(table.cells)} rows")
+    name = "sample_weight"
+    while name in names or name == response:
+        name += "_"
+    if isinstance(table.cells, list):
+        cells: Any = [[*row, w] for row, w in zip(table.cells, values)]
+    else:
+        numbers = _as_numbers(values)
+        if numbers is None:
+            raise bad("sample_weight has text, but weights are numbers")
+        cells = sys.modules["numpy"].column_stack([table.cells, numbers])
+    return [*names, name], Rows(table.names, cells, table.index, table.labelled), name
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, (str, bytes))
+
+
 def _response(y: Any, names: List[str]) -> str:
     """A name for the response: its own, unless a column has it."""
     own = getattr(y, "name", None)
@@ -622,14 +803,54 @@ def _response(y: Any, names: List[str]) -> str:
     return name
 
 
-def _records(names: List[str], table: Rows, response: str = "", values: Optional[List[Any]] = None) -> bytes:
+def _run(given: List[Any], form: str, *arguments: str, progress: Optional[Progress] = None) -> str:
+    """What the program says of records."""
+    several = form == "csv" and b'"' in given[0]  # a row may take several lines
+    return reworded(lambda: run(*arguments, stdin=given, progress=progress), None if several else 2)
+
+
+def _records(names: List[str], table: Rows, response: str = "", values: Optional[Any] = None) -> Tuple[str, List[Any]]:
+    """Records as the program reads them: the format, and pieces of bytes."""
+    rows = table.cells
+    if values is not None and response in names:  # a frame that has the response too, which y replaces
+        at = names.index(response)
+        names = [*names[:at], *names[at + 1 :]]
+        if isinstance(rows, list):
+            rows = [[*row[:at], *row[at + 1 :]] for row in rows]
+        else:
+            rows = sys.modules["numpy"].delete(rows, at, axis=1)
+    if not isinstance(rows, list):  # a matrix
+        numbers = None if values is None else _as_numbers(values)
+        if values is None or numbers is not None:
+            return "npy", to_npy(names, rows, None if values is None else (response, numbers))
+        rows = [[plain(v) for v in row] for row in getattr(rows, "tolist")()]
     if values is None:
-        return to_csv(names, table.cells)
-    names, rows = [n for n in names if n != response], table.cells
-    if len(names) < len(table.cells[0]):  # a frame that has the response too, which y replaces
-        at = (table.names or []).index(response)
-        rows = [[*row[:at], *row[at + 1 :]] for row in rows]
-    return to_csv([*names, response], [[*row, value] for row, value in zip(rows, values)])
+        return "csv", [to_csv(names, rows)]
+    return "csv", [to_csv([*names, response], [[*row, value] for row, value in zip(rows, values)])]
+
+
+def _codes(y: Any, classes: Sequence[Any]) -> Any:
+    """The numbers of the classes of an array of numbers, None for anything else."""
+    np = sys.modules.get("numpy")
+    y = getattr(y, "values", y)  # of a series
+    if np is None or not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "biuf":
+        return None
+    if not all(isinstance(c, (int, float, np.number, np.bool_)) for c in classes):
+        return None
+    out = np.full(len(y), math.nan)
+    for k in reversed(range(len(classes))):
+        out[y == classes[k]] = k
+    return None if np.isnan(out).any() else out
+
+
+def _as_numbers(values: Any) -> Any:
+    """Responses as an array of numbers, NaN where one is missing; None where one is text."""
+    np = sys.modules["numpy"]
+    if isinstance(values, np.ndarray):
+        return values
+    if any(isinstance(v, str) and v != "" for v in values):
+        return None
+    return np.array([math.nan if v == "" else v for v in values], dtype=np.float64)
 
 
 def _refuse_identifiers(names: List[str]) -> None:

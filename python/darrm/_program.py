@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 #: What a call may report while it works: one dict for each step.
 Progress = Callable[[Dict[str, Any]], None]
@@ -96,6 +96,13 @@ def flags(options: Dict[str, Any]) -> "list[str]":
 
     >>> flags({"classes": ["Toys, Games", "Books"], "same": ["Books=books"]})
     ['--class=Toys, Games', '--class=Books', '--same=Books=books']
+
+    Shares and costs are dicts by class, or lists in the order of the classes:
+
+    >>> flags({"shares": {"no": 0.9, "yes": 0.1}, "cost": {("no", "yes"): 9}})
+    ['--shares=no=0.9,yes=0.1', '--cost=no:yes=9']
+    >>> flags({"classes": ["no", "yes"], "shares": [0.9, 0.1], "cost": [[0, 9], [1, 0]]})
+    ['--class=no', '--class=yes', '--shares=0.9,0.1', '--cost=no:yes=9,yes:no=1']
     """
     out: "list[str]" = []
     for name, value in options.items():
@@ -105,6 +112,10 @@ def flags(options: Dict[str, Any]) -> "list[str]":
         if name in _REPEATED and not isinstance(value, str) and hasattr(value, "__iter__"):  # a comma may be part of each
             out += [f"{'--class' if name == 'classes' else flag}={_text(name, v)}" for v in value]
             continue
+        if name in ("shares", "cost") and isinstance(value, Mapping):
+            value = [f"{_pair(key)}={_text(name, x)}" for key, x in value.items()]
+        elif name == "cost" and not isinstance(value, str):
+            value = _costs(value, options.get("classes"))
         if value is True:
             out.append(flag)
         elif isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0) == 1:
@@ -112,6 +123,28 @@ def flags(options: Dict[str, Any]) -> "list[str]":
         else:
             out.append(f"{flag}={_text(name, value)}")
     return out
+
+
+def _pair(key: Any) -> str:
+    """A class, or the answered one and that with the most votes."""
+    return ":".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _costs(rows: Any, classes: Any) -> "list[str]":
+    """What each answer costs, from a row for each answer with a number for each class."""
+    rows = [list(row) for row in rows]
+    if any(len(row) != len(rows) for row in rows):
+        raise TypeError(f"cost has {len(rows)} rows: each must have as many numbers, one for each class")
+    if any(row[a] != 0 for a, row in enumerate(rows)):
+        raise TypeError("cost[a][a] must be 0: an answer with the most votes costs nothing")
+    if isinstance(classes, str):
+        classes = classes.split(",")
+    names = [str(c) for c in classes] if classes is not None else [str(c) for c in range(len(rows))]
+    if len(names) != len(rows):
+        raise TypeError(f"cost has {len(rows)} rows, but there are {len(names)} classes")
+    return [
+        f"{names[a]}:{names[b]}={_text('cost', x)}" for a, row in enumerate(rows) for b, x in enumerate(row) if a != b
+    ]
 
 
 def _text(name: str, value: Any) -> str:
@@ -131,12 +164,12 @@ def _number(value: Any) -> str:
     return repr(float(value))
 
 
-def run(*arguments: str, stdin: Optional[bytes] = None, progress: Optional[Progress] = None) -> str:
+def run(*arguments: str, stdin: Union[bytes, Sequence[Any], None] = None, progress: Optional[Progress] = None) -> str:
     """Run the program and return what it prints.
 
     Args:
         arguments: the command line, such as ``"solve", "--K", "11", "--m", "3"``.
-        stdin: what it reads, if anything.
+        stdin: what it reads, if anything: bytes, or pieces of them.
         progress: called with a dict for each step that the program reports.
 
     >>> import darrm
@@ -191,9 +224,10 @@ def _collect(pipe: Any, into: "list[bytes]") -> None:
     into.append(pipe.read())
 
 
-def _feed(pipe: Any, data: bytes) -> None:
+def _feed(pipe: Any, data: Any) -> None:
     try:
-        pipe.write(data)
+        for piece in [data] if isinstance(data, bytes) else data:
+            pipe.write(piece)
         pipe.close()
     except BrokenPipeError:
         pass  # the program ended first, and says why

@@ -104,6 +104,26 @@ class Labels:
     data: Dict[str, Any] = field(repr=False)
     index: Any = field(default=None, repr=False, compare=False)
 
+    @property
+    def questions(self) -> Dict[str, Dict[str, Any]]:
+        """Of questions with several labels, the answers of each question by the names of its labels: 1 for yes, 0 for
+        no, or ``"abstained"``.
+
+        >>> import darrm
+        >>> votes = [[["cat"], ["cat", "dog"], None], [[], ["bird"], ["bird"]]]
+        >>> released = darrm.aggregate(votes, labels=["cat", "dog", "bird"], most_yes=1, missing="no",
+        ...                            mechanism="permute-and-flip", label_eps=200, affected=1, accept_weak=True)
+        >>> released.questions
+        {'0': {'cat': 1, 'dog': 0, 'bird': 0}, '1': {'cat': 0, 'dog': 0, 'bird': 1}}
+        """
+        out: Dict[str, Dict[str, Any]] = {}
+        for query, label in zip(self.queries, self.labels):
+            question, between, name = str(query).rpartition("/")  # no label has it in its name
+            if not between:
+                raise ValueError(f"query {query!r} is no label of a question with several")
+            out.setdefault(question, {})[name] = label
+        return out
+
     def to_series(self) -> Any:
         """A pandas series of the labels, with the index of the frame of votes. Needs pandas.
 
@@ -111,7 +131,7 @@ class Labels:
         """
         import pandas
 
-        index = self.queries if self.index is None else self.index
+        index = self.queries if self.index is None or len(self.index) != len(self.labels) else self.index
         return pandas.Series(self.labels, index=index, name="label")
 
     def to_frame(self) -> Any:

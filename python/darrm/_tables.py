@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from ._numbers import matrix, of_numbers
 from ._program import InputError
 
 
@@ -32,34 +33,42 @@ def bad(message: str) -> InputError:
     return InputError(message, "input", 3)
 
 
-def read(table: Any, what: str) -> Rows:
-    """Read rows, an array or a frame, named ``what`` in errors.
+def read(table: Any, what: str, numbers: bool = False) -> Rows:
+    """Read rows, an array or a frame, named ``what`` in errors. With ``numbers``, the cells of those that are of
+    numbers alone are a matrix of float64, with NaN where one is missing.
 
     Frames of pandas are read by pandas, since its interchange protocol lacks columns of mixed types and the
     nullable ones; any other frame by that protocol (``__dataframe__``). No library is imported for it.
     """
+    if not hasattr(table, "tolist") and not hasattr(table, "columns") and hasattr(table, "__array__") and "numpy" in sys.modules:
+        table = sys.modules["numpy"].asarray(table)
+    X = matrix(table) if numbers else None
     if hasattr(table, "columns") and hasattr(table, "itertuples"):
         names, index = [str(c) for c in table.columns], table.index
+        labelled = any(isinstance(c, str) for c in table.columns)
+        if X is not None:
+            return Rows(names, X, index, labelled)
         cells = list(table.itertuples(index=False, name=None))
         if not names:
             cells = [()] * len(index)
-        labelled = any(isinstance(c, str) for c in table.columns)
         return Rows(names, _checked(cells, what, len(names)), index, labelled)
     if hasattr(table, "__dataframe__"):
         names, cells = _interchange(table.__dataframe__())
         return Rows(names, _checked(cells, what, len(names)))
     if hasattr(table, "tocoo"):
         raise TypeError(f"{what} are a sparse matrix, which is not taken: give {what}.toarray()")
-    if not hasattr(table, "tolist") and hasattr(table, "__array__") and "numpy" in sys.modules:
-        table = sys.modules["numpy"].asarray(table)
     if hasattr(table, "tolist"):
         axes = getattr(table, "ndim", 2)
         if axes != 2:
             raise bad(f"{what} have {axes} axes, but they need 2, rows and columns. Reshape your data")
-        return Rows(None, _checked(table.tolist(), what, table.shape[1]))
+        if X is not None:
+            return Rows(None, X)
+        cells = _checked(table.tolist(), what, table.shape[1])
+        return Rows(None, of_numbers(cells) if numbers else cells)
     if isinstance(table, (str, dict, bytes)) or not hasattr(table, "__iter__"):
         raise TypeError(f"{what} are a {type(table).__name__}, but they must be rows, an array or a frame")
-    return Rows(None, _checked(list(table), what))
+    cells = _checked(list(table), what)
+    return Rows(None, of_numbers(cells) if numbers else cells)
 
 
 def vector(values: Any, what: str) -> List[Any]:

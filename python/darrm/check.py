@@ -23,7 +23,8 @@ privacy allows:
     (0,0) (1,1) (Δ,0) (0,Δ) (1,1-Δ) (1-Δ,1) (a,b) (b,a),    a = (e^ε+Δ)/(e^ε+1),  b = 1 - a.
 
 The left side is affine in each teacher's pair, so these are enough. At most ``affected``
-teachers have p ≠ p'; the others are at (0,0) or (1,1).
+teachers have p ≠ p'; the others are at (0,0) or (1,1). Of a γ that treats the labels by their names (shape
+"by-name"), which need not be the same from both ends and has label 1's sign at a tie, -Φ keeps the same.
 
 Where the answers of all teachers that a record reaches may be published under the promise,
 
@@ -176,13 +177,27 @@ class _Table:
         self.gamma = [_decimal(g, "gamma") for g in field("gamma")]
         if len(self.gamma) != self.k + 1:
             raise CheckError(f"gamma has {len(self.gamma)} values, but k = {self.k} needs {self.k + 1}")
-        for value, mirrored in zip(self.gamma, reversed(self.gamma)):
-            if value != mirrored or not -1 <= value <= 1:
-                raise CheckError("gamma must be the same from both ends, with values in [-1,1]")
         self.shape = field("shape")
-        if self.shape not in ("any", "free", "monotone"):
-            raise CheckError(f'shape = {self.shape!r}, but it must be "any", "free" or "monotone"')
-        if self.shape != "any" and min(self.gamma) < 0:
+        if self.shape not in ("any", "free", "monotone", "by-name"):
+            raise CheckError(f'shape = {self.shape!r}, but it must be "any", "free", "monotone" or "by-name"')
+        self.by_name = self.shape == "by-name"
+        tie = self.k // 2 if self.k % 2 == 0 else None
+        #: Whether both labels are treated alike. Then the constraints of one are those of the other.
+        self.alike = self.gamma == self.gamma[::-1] and (tie is None or self.gamma[tie] == 0)
+        if not self.alike and not self.by_name or not all(-1 <= value <= 1 for value in self.gamma):
+            raise CheckError("gamma must be the same from both ends, with values in [-1,1]")
+        if self.by_name and not raw.get("prior_counts"):
+            raise CheckError('shape = "by-name" needs prior_counts')
+        costs = raw.get("costs", [1, 1])
+        if "costs" in raw and (not self.by_name or not isinstance(costs, list) or len(costs) != 2):
+            raise CheckError('costs must be two numbers, of shape "by-name"')
+        #: Of answering 0 where 1 has more votes, and of answering 1 where 0 has.
+        self.costs = [_decimal(cost, "costs") for cost in costs]
+        if min(self.costs) < 0 or not sum(self.costs):
+            raise CheckError("costs must be ≥ 0 and not all 0")
+        #: How many values of γ, from the first on, the shape leaves free.
+        self.free = self.k + 1 if self.by_name else (self.k + 1) // 2
+        if self.shape not in ("any", "by-name") and min(self.gamma) < 0:
             raise CheckError(f'gamma is below 0 somewhere, but shape = "{self.shape}"')
         free = self.gamma[: (self.k + 1) // 2]
         if self.shape == "monotone" and any(x < y for x, y in zip(free, free[1:])):
@@ -197,7 +212,8 @@ class _Table:
     def constraints(self) -> int:
         """The number of multisets of corners: n moved ones of 6 kinds, or 2 where Δ = 0, and the others."""
         kinds = 6 if self.teacher_delta else 2
-        return sum(math.comb(n + kinds - 1, n) * (self.k - n + 1) for n in range(self.affected + 1))
+        each = sum(math.comb(n + kinds - 1, n) * (self.k - n + 1) for n in range(self.affected + 1))
+        return each if self.alike else 2 * each
 
     def phi(self) -> Tuple[List[int], int]:
         """φ(0) … φ(K) as integers, and the integer that stands for 1."""
@@ -208,8 +224,7 @@ class _Table:
             exact = Fraction(float(g)) * one
             if exact.denominator != 1:
                 raise CheckError(f"gamma({l}) is no multiple of 2⁻⁵³")
-            sign = (2 * l > self.k) - (2 * l < self.k)
-            values.append(sign * int(exact))
+            values.append(int(exact) if 2 * l >= self.k else -int(exact))
         return values, one
 
     def corners(self, up: bool) -> "List[Optional[_Pair]]":
@@ -228,8 +243,8 @@ class _Table:
         return [(0, 0), (1, 1), *near, (a, 1 - a), (1 - a, a)]
 
     def weights(self) -> Optional[List[Fraction]]:
-        """What each γ(l), l < K/2, is worth in the objective; None for the worst case."""
-        k, free = self.k, (self.k + 1) // 2
+        """What each free γ(l) is worth in the objective; None for the worst case."""
+        k, free = self.k, self.free
         if self.raw.get("worst_case"):
             return None
         counts = self.raw.get("prior_counts")
@@ -237,6 +252,9 @@ class _Table:
             counts = [_decimal(c, "prior_counts") for c in counts]
             if len(counts) != k + 1 or min(counts) < 0 or not sum(counts):
                 raise CheckError("prior_counts must be K+1 numbers ≥ 0 that are not all 0")
+            if self.by_name:
+                cost = [self.costs[1] if 2 * l < k else self.costs[0] if 2 * l > k else 0 for l in range(free)]
+                return [cost[l] * counts[l] / (2 * sum(counts)) for l in range(free)]
             return [(counts[l] + counts[k - l]) / (2 * sum(counts)) for l in range(free)]
         mean = _decimal(self.raw.get("prior_mean"), "prior_mean")
         if not Fraction(1, 2) < mean < 1:
@@ -288,6 +306,9 @@ def _worst(table: _Table, corners: Sequence[Optional[_Pair]], factor: Fraction) 
             counts[i] -= 1
 
     visit(0, table.k, table.affected, phi, phi, one)
+    if not table.alike:
+        other = [-x for x in phi]
+        visit(0, table.k, table.affected, other, other, one)
     assert best is not None  # there is a constraint for every K
     return best, worst, visited
 
@@ -316,7 +337,7 @@ def _lower_bound(table: _Table) -> Fraction:
     the other way round than for privacy: what keeps the promise keeps the weaker one too, so every
     private γ satisfies these rows (lower_bound in proofs/Optimal.v, weaker_keeps in proofs/Bound.v).
     """
-    k, free = table.k, (table.k + 1) // 2
+    k, free = table.k, table.free
     weights = table.weights()
     if weights is None:
         stated = [Fraction(float(w)) for w in table.raw.get("proof_weights", [])]
@@ -336,11 +357,17 @@ def _lower_bound(table: _Table) -> Fraction:
         if y < 0 or not fits or any(n and c is None for n, c in zip(counts, corners)):
             raise CheckError(f"proof: {term} is no constraint of this table")
         p, q = _law(counts, corners, 0), _law(counts, corners, 1)
+        zero = term.get("zero", False)
+        if zero not in (False, True) or zero and not table.by_name:
+            raise CheckError(f"proof: {term} is no constraint of this table")
         for l in range(free):
             row = (p[k - l] - p[l] - factor * (q[k - l] - q[l])) / (1 + factor)
+            if table.by_name:  # of label 1, or of label 0, over each γ by itself
+                row = (p[l] - factor * q[l]) / (1 + factor)
+                row = -row if (2 * l < k) != zero else row
             d[l] += y * row
         price += y * right
-    if table.shape == "any":  # γ in [-1,1], and so every mechanism on the votes
+    if table.shape in ("any", "by-name"):  # γ in [-1,1], and so every mechanism on the votes
         least = -sum((abs(x) for x in d), Fraction(0))
     elif table.shape == "free":
         least = sum((min(Fraction(0), x) for x in d), Fraction(0))
@@ -385,9 +412,8 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
 
     gamma = [Fraction(float(g)) for g in t.gamma]
     weights = t.weights()
-    free = (t.k + 1) // 2
     if weights is None:
-        error = max((1 - g) / 2 for g in gamma[:free])
+        error = max((1 - g) / 2 for g in gamma[: t.free])
     else:
         error = sum((w * (1 - g) for w, g in zip(weights, gamma)), Fraction(0))
     gap = error - _lower_bound(t)
@@ -416,7 +442,11 @@ def _game(raw: Dict[str, Any]) -> Verdict:
     try:
         t = _answers.Table(raw, _decimal)
         most = min(t.delta, _decimal(raw.get("certificate", {}).get("delta"), "certificate.delta"))
-        price, pairs = _answers.price(t, _exp(t.total, up=False), most)
+        each = "each_epsilon" in raw.get("price", {})
+        if each:
+            price, pairs = _answers.composed(t, _exp(t.total, up=False), _exp)
+        else:
+            price, pairs = _answers.price(t, _exp(t.total, up=False), most)
         value = t.value()
         stated = _decimal(raw.get("value"), "value")
     except _plurality.Malformed as e:

@@ -63,7 +63,7 @@ class ManyAnswers(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "answers").glob("*.json"))
-        self.assertEqual(len(paths), 6)
+        self.assertEqual(len(paths), 7)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
@@ -88,6 +88,28 @@ class ManyAnswers(unittest.TestCase):
             t["certificate"]["delta"] = Fraction("9.4e-6")
 
         self.assertFalse(self.changed("k5t2.json", less).private)
+
+    def test_composed(self):
+        """Answers that are composed by what each keeps: nothing may be a little more than is proved."""
+        for field, value in (("answers", 4), ("total_epsilon", Fraction("1.19")), ("delta", Fraction("9.9e-6")), ("affected", 3)):
+            with self.subTest(field):
+                self.assertFalse(self.changed("k6t2e.json", lambda t: t.update({field: value})).private)
+        for name, factor in (("each_epsilon", Fraction(999, 1000)), ("each_epsilon", Fraction(1001, 1000)), ("each_epsilon", Fraction(2000))):
+            with self.subTest(name, factor=factor):
+
+                def other(t):
+                    t["price"][name] *= factor
+
+                try:
+                    self.assertFalse(self.changed("k6t2e.json", other).private)
+                except CheckError:
+                    self.assertEqual(factor, 2000)
+
+        def more(t):
+            groups = t["masses"][2]["groups"]
+            groups[0], groups[1] = groups[0] + 2**53 // 10**6, groups[1] - 2**53 // 10**6
+
+        self.assertFalse(self.changed("k6t2e.json", more).private)
 
     def test_masses(self):
         """A hundredth more for the class with the most votes is too much, in every histogram."""
@@ -338,6 +360,33 @@ class WrongTables(unittest.TestCase):
         proof = [{**term, "multiplier": float(term["multiplier"]) * 1.05} for term in t["proof"]]
         of = {shape: check({**t, "gamma": [0] * 8, "proof": proof, "shape": shape}) for shape in ("any", "free")}
         self.assertGreater(of["any"].gap, of["free"].gap + 1e-3)
+
+    def test_label_0_alone(self):
+        """Label 1 is as likely on all neighbours as it may be; label 0 is possible on one of two."""
+        t = {
+            "format_version": 1, "k": 2, "affected": 1, "epsilon": "inf", "teacher_delta": 0, "delta": 0, "total_epsilon": 1, "m": 0,
+            "shape": "by-name", "prior_counts": [1, 1, 2], "certificate": {"gap": 1},
+        }
+        always = check({**t, "gamma": [-1, 1, 1]})
+        self.assertTrue(always.private)
+        self.assertEqual(float(always.error), 0.25)
+        self.assertEqual(float(check({**t, "gamma": [-1, 1, 1], "costs": [9, 2]}).error), 0.5)
+        self.assertFalse(check({**t, "gamma": [Fraction(-1, 2), 1, 1]}).private)
+
+    def test_by_name(self):
+        """Other costs, a proof of the other label, and labels that another shape does not tell apart."""
+        self.wrong("k9-by-name.json", lambda t: t.update(costs=[1, 3]), private=True, optimal=False)
+        self.wrong("k9-by-name.json", lambda t: [term.pop("zero", None) for term in t["proof"]], private=True, optimal=False)
+        for change in (
+            lambda t: t.update(shape="any"),
+            lambda t: t.update(costs=[0, 0]),
+            lambda t: t.update(prior_counts=None, prior_mean=Fraction(3, 4)),
+            lambda t: t["proof"][0].update(zero=2),
+        ):
+            t = table("k9-by-name.json")
+            change(t)
+            with self.assertRaises(CheckError):
+                check(t)
 
     def test_smaller_promise(self):
         for name, by in (("delta", Fraction(999999, 10**6)), ("m", Fraction(999999, 10**6))):

@@ -323,6 +323,26 @@ class Against(unittest.TestCase):
                 c.answer("r", counts=bad)
         self.assertEqual(self.server.seen, [])
 
+    def test_sets_of_labels(self):
+        c = self.client()
+        told = [{"label": "cat", "class": 1}, {"label": "bird", "class": None}]
+        self.server.steps = [(200, answer("q", label=None, labels=told, **{"class": None}), {})]
+        got = c.answer("q", sets=[["cat", 2], {"dog", "bird"}, (), None, [0]], labels=["cat", 2])
+        self.assertEqual((got.labels, got.label, got.index, got.abstained), ({"cat": 1, "bird": None}, None, None, False))
+        sent = self.server.seen[0][3]
+        self.assertEqual((sent["sets"], sent["labels"]), ([["cat", 2], ["bird", "dog"], [], None, [0]], ["cat", 2]))
+        self.server.steps = [(200, {"answers": [answer("a", labels=told[1:], label=None, **{"class": None}), answer("b")]}, {})]
+        a, b = c.answers([{"request_id": "a", "sets": [[]]}, {"request_id": "b", "sets": [[0]], "labels": [1]}])
+        self.assertEqual((a.labels, a.abstained, b.labels), ({"bird": None}, True, None))
+        self.assertEqual([("labels" in r, r["sets"]) for r in self.server.seen[1][3]["requests"]], [(False, [[]]), (True, [[0]])])
+        for bad in ({"sets": [[1]], "votes": [1]}, {"votes": [1], "labels": [0]}, {"labels": [0]}):
+            with self.assertRaises(ValueError):
+                c.answer("r", **bad)
+        for bad in ([1], ["cat"], [[0.5]], [[None]], [[True]], "cat"):
+            with self.assertRaises(TypeError):
+                c.answer("r", sets=bad)
+        self.assertEqual(len(self.server.seen), 2)
+
     def test_arrays(self):
         try:
             import numpy
@@ -425,10 +445,10 @@ class AgainstTheProgram(unittest.TestCase):
         self.folder = Path(folder.name)
         self.ledger = darrm.Ledger.create(self.folder / "patients.ledger", eps=2, delta=0)
 
-    def serve(self, *more):
+    def serve(self, *more, missing="coin"):
         command = [
             _program.program(), "serve", "--json", "--ledger", str(self.folder / "patients.ledger"), "--key", str(self.folder / "key"),
-            "--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.5", "--affected", "1", "--missing", "coin", *map(str, more),
+            "--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.5", "--affected", "1", "--missing", missing, *map(str, more),
         ]
         p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(p.stdout.close)
@@ -473,6 +493,26 @@ class AgainstTheProgram(unittest.TestCase):
             self.assertEqual(c.budget()["remaining"], {"epsilon": 0, "delta": 0})
             self.assertEqual(c.mechanism()["k"], 11)
         self.assertEqual(self.ledger.show()["remaining"], {"epsilon": 0, "delta": 0})
+
+    def test_several_labels(self):
+        """A question of which a teacher's first label counts is two answers, whichever labels are asked."""
+        listen, _ = self.serve("--labels", "cat,dog,bird", "--most-yes", 1, "--listen", f"unix:{self.folder}/s", missing="no")
+        sets = [["cat", "dog"]] * 5 + [[], None, ["bird"], [1], {"dog"}, ()]
+        with darrm.Client(listen) as c:
+            first = c.answer("a", sets=sets, labels=["bird"])
+            self.assertEqual((list(first.labels), first.label, first.remaining), (["bird"], None, {"epsilon": 1, "delta": 0}))
+            self.assertIn(first.labels["bird"], (0, 1))
+            again = c.answer("a", sets=sets, labels=[2])
+            self.assertEqual((again.replayed, again.labels), (True, first.labels))
+            with self.assertRaises(darrm.Conflict):
+                c.answer("a", sets=sets)
+            with self.assertRaises(darrm.InvalidRequest):
+                c.answer("b", sets=sets[1:])
+            second = c.answer("b", sets=sets)
+            self.assertEqual((list(second.labels), second.remaining), (["cat", "dog", "bird"], {"epsilon": 0, "delta": 0}))
+            with self.assertRaises(darrm.BudgetExhausted):
+                c.answer("c", sets=sets, labels=["cat"])
+            self.assertEqual((c.mechanism()["labels"], c.mechanism()["most_yes"]), (["cat", "dog", "bird"], 1))
 
     def test_a_batch_above_the_burst(self):
         """A batch that the server never answers whole comes back answered, in parts, at the client's rate."""

@@ -187,6 +187,64 @@ class Rows(unittest.TestCase):
             darrm.aggregate([], **self.RELEASE)
 
 
+class SeveralLabels(unittest.TestCase):
+    """Questions with several yes/no labels; next to no noise, so that the answers are those of the votes that count."""
+
+    SURE = {"labels": ["cat", "dog", "bird"], "most_yes": 1, "missing": "no", "mechanism": "permute-and-flip", "label_eps": 200,
+            "affected": 1, "accept_weak": True}
+    VOTES = [[["cat", "dog"], {"dog", "cat"}, None, []], [("bird",), ["bird", "dog"], ["bird"], []]]
+    # the first label of each vote counts: cat for two of four is a tie, which a table breaks either way
+    WANT = {"dog": 0, "bird": 0}, {"cat": 0, "dog": 0, "bird": 1}
+
+    def check(self, released, ids=("0", "1"), want=WANT):
+        self.assertEqual(tuple(released.questions), ids)
+        for got, right in zip(released.questions.values(), want):
+            self.assertEqual(list(got), ["cat", "dog", "bird"])
+            self.assertEqual({name: got[name] for name in right}, right)
+
+    def test_sets(self):
+        votes = [[c for c in row] for row in self.VOTES]
+        # of a set the program counts the first by the order of labels: bird comes after dog
+        want = self.WANT[0], {"cat": 0, "dog": 0}
+        self.check(darrm.aggregate(votes, **self.SURE), want=want)
+        self.check(darrm.aggregate([["cat|dog", "cat", "", ""], ["bird"] * 4], **self.SURE))
+        two = darrm.aggregate([["cat+dog", ["cat"], {"dog", "cat"}, ["dog"]]], separator="+", **{**self.SURE, "most_yes": 2})
+        self.assertEqual(two.questions, {"0": {"cat": 1, "dog": 1, "bird": 0}})
+        cost = darrm.price(votes, **{**self.SURE, "label_eps": 0.5})
+        self.assertEqual((cost["queries"], cost["all_labels_fresh_teachers"]["epsilon"]), (6, 2))  # two questions of two answers
+
+    def test_arrays(self):
+        numpy = _module(self, "numpy")
+        array = numpy.zeros((2, 4, 3))
+        array[0, :3, 1] = array[1, :, 2] = array[0, 3, 0] = 1
+        want = {"cat": 0, "dog": 1, "bird": 0}, {"cat": 0, "dog": 0, "bird": 1}
+        for given in (array, array.astype(bool), array.astype("int8")):
+            self.check(darrm.aggregate(given, **self.SURE), want=want)
+        numbered = darrm.aggregate(array, **{**self.SURE, "labels": None, "num_labels": 3})
+        self.assertEqual(numbered.questions["0"], {"0": 0, "1": 1, "2": 0})
+        array[1, 1, 1] = 2
+        for bad in (array, array[:, :, :2]):
+            with self.assertRaises(darrm.InputError):
+                darrm.aggregate(bad, **self.SURE)
+
+    def test_frames(self):
+        pd = _module(self, "pandas")
+        frame = pd.DataFrame({"t1": [["cat"], ["bird"]], "t2": ["cat|dog", "bird"], "t3": [["cat"], {"bird"}]}, index=["a", "b"])
+        released = darrm.aggregate(frame, **self.SURE)
+        self.check(released, ("a", "b"), ({"cat": 1, "dog": 0, "bird": 0}, self.WANT[1]))
+        self.assertEqual(list(released.to_series().index), ["a/cat", "a/dog", "a/bird", "b/cat", "b/dog", "b/bird"])
+
+    def test_refused(self):
+        for bad, options in (([[["cow"], ["cat"]]], {}), ([[["cat|dog"], ["cat"]]], {}), ([[["cat"], [""]]], {}),
+                             ([[[], ["cat"]]], {"missing": None}), ([[["cat"], None]], {"missing": None})):
+            with self.subTest(bad=bad), self.assertRaises(darrm.InputError):
+                darrm.aggregate(bad, **{**self.SURE, **options})
+        with self.assertRaises(darrm.DarrmError):
+            darrm.aggregate(self.VOTES, **{**self.SURE, "most_yes": 0})
+        with self.assertRaises(ValueError):
+            darrm.aggregate([[0, 1, 1]], label_eps=1, affected=1).questions
+
+
 class Reports(unittest.TestCase):
     def test_price(self):
         t = darrm.solve(K=3, **TEACHERS)
@@ -225,6 +283,28 @@ class Reports(unittest.TestCase):
             self.assertEqual(ledger.show()["spent"]["epsilon"], 240)
             with self.assertRaisesRegex(darrm.UsageError, "json"):
                 darrm.aggregate(VOTES, out="labels.parquet", **TEACHERS, accept_weak=True)
+
+    def test_months_of_one_charge(self):
+        march = [["a", "a", "b", "a", "c"], ["b", "b", "b", "a", "b"]]
+        with tempfile.TemporaryDirectory() as d:
+            ledger = darrm.Ledger.create(Path(d) / "l.ledger", eps=7, delta=0)
+
+            def month(name, rows, **options):
+                return darrm.aggregate(
+                    rows, classes=["a", "b", "c"], affected=1, budget_eps=3, budget_delta=0, queries=5,
+                    ledger=ledger, request_id=name, out=Path(d) / f"{name}.json", **options
+                )  # fmt: skip
+
+            first = month("march", march)
+            month("april", march)
+            self.assertEqual((first, ledger.show()["spent"]["epsilon"]), (month("march", march), 3))
+            charge = ledger.show()["labels"][0]
+            self.assertEqual((charge["labels"], charge["taken"], charge["left"]), (5, 4, 1))
+            with self.assertRaisesRegex(darrm.BudgetError, "1 labels are left of the charge .* and 2 are asked for"):
+                month("may", march)
+            self.assertFalse((Path(d) / "may.json").exists())
+            month("may", march, new_charge=True)
+            self.assertEqual(ledger.show()["spent"]["epsilon"], 6)
 
     def test_ledger(self):
         with tempfile.TemporaryDirectory() as d:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import multiprocessing
 import os
 import pickle
@@ -12,6 +13,11 @@ import threading
 import unittest
 from pathlib import Path
 from unittest import mock
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
 
 if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -95,6 +101,18 @@ class Budget(Folder):
                 one.predict(bad)
         one.predict(VOTES)
 
+    def test_labels_of_one_charge(self):
+        ledger = self.ledger()
+        one = vote(ledger=ledger, request_id="march", queries=len(VOTES) + len(OTHERS))
+        one.predict(VOTES)
+        spent = ledger.show()["spent"]["epsilon"]
+        clone(one).predict(OTHERS)
+        self.assertEqual((ledger.show()["spent"]["epsilon"], ledger.show()["labels"][0]["left"]), (spent, 0))
+        with self.assertRaisesRegex(darrm.BudgetError, "0 labels are left"):
+            one.predict(VOTES[:2])
+        clone(one).set_params(new_charge=True).predict(VOTES[:2])
+        self.assertEqual([use["left"] for use in ledger.show()["labels"]], [0, len(VOTES) + len(OTHERS) - 2])
+
     def test_ledger(self):
         ledger = self.ledger(eps=2.5)
         one = vote(ledger=ledger, request_id="march")
@@ -168,9 +186,9 @@ class Budget(Folder):
                 one.predict(VOTES)
         X, y = records()
         for one, word in (
-            (model(epsilon=None), "epsilon"), (model(delta=None), "delta"), (model(scale=None), "--radius"),
+            (model(epsilon=None), "epsilon"), (model(delta=None), "delta"), (model(scale=None), "radius"),
             (model(darrm.LinearRegression, y_range=None), "y_range"), (model(scale={"age": (0, 1)}), "'age'"),
-            (model(classes=(0,)), "must be two or more"),
+            (model(classes=(0,)), "two or more"),
         ):
             with self.subTest(word=word), self.assertRaisesRegex(darrm.UsageError, word):
                 one.fit(X, y)
@@ -275,6 +293,75 @@ class Models(Folder):
                 model().fit(rows, responses)
         with self.assertRaisesRegex(darrm.InputError, "finite"):
             model(darrm.LinearRegression).fit(X, ["many"] * 10)
+        for infinite in (math.inf, -math.inf, "1e999"):  # a number, and no word that categories would be for
+            X[3][1] = infinite
+            with self.subTest(infinite=infinite), self.assertRaisesRegex(darrm.InputError, '^row 3 of X, column "x1": value = .*finite number$'):
+                model().fit(X, y)
+
+    def test_coefficients_and_load(self):
+        X, y = records()
+        path = self.folder / "m.json"
+        for one, names in ((model(), (0, 1)), (model(fit_intercept=False), (0, 1)), (model(classes=["a", "b", "c"]), "abc"),
+                           (model(darrm.LinearRegression), None), (model(darrm.AUCRanker), (0, 1))):
+            with self.subTest(one=one):
+                one.fit(X, y if names != "abc" else [names[v] for v in y])
+                one.save(path)
+                again = darrm.load(path, classes=names)
+                asked = (lambda e: e.decision_function(X)) if isinstance(one, darrm.AUCRanker) else (lambda e: e.predict(X))
+                self.assertEqual(list(asked(again)), list(asked(one)))
+                rows, last = one.coef_, one.intercept_
+                if names is None:
+                    rows, last = [rows], [last]
+                self.assertEqual((len(rows), len(last)), (3 if names == "abc" else 1, 3 if names == "abc" else 1))
+                flat = [float(v) for row, b in zip(rows, last) for v in [*row, *([b] if one.fit_intercept else [])]]
+                self.assertEqual(flat, one.model_["model"])
+                if names == (0, 1) and isinstance(one, darrm.LogisticRegression):  # mapped units, by hand
+                    u = [v / 5 - 1 if one.model_["preparation"]["features"][0].get("center") != "zero" else v / 10 for v in X[0]]
+                    z = sum(a * b for a, b in zip(u, rows[0]))
+                    z = z * min(1, one.model_["radius"] / math.hypot(*u)) + float(last[0])
+                    self.assertAlmostEqual(z, float(one.decision_function(X[:1])[0]), places=9)
+        (self.folder / "no.json").write_text("[1]")
+        (self.folder / "simulated.json").write_text('{"simulated_model": [1]}')
+        for name, said in (("no.json", "no model"), ("simulated.json", "simulation"), ("absent.json", "absent.json")):
+            with self.assertRaisesRegex(darrm.InputError, said):
+                darrm.load(self.folder / name)
+
+    def test_weights_of_samples_need_a_bound(self):
+        X, y = records(30)
+        with self.assertRaisesRegex(darrm.UsageError, "weight_bound must be given"):
+            model().fit(X, y, sample_weight=[1] * 30)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'weights'"):
+            model().fit(X, y, weights=[1] * 30)
+
+    def test_progress(self):
+        X, y = records(2000)
+        told = []
+        self.assertEqual(len(model().fit(X, y, progress=told.append).predict(X[:2])), 2)
+        self.assertTrue(told and all(isinstance(t, dict) for t in told), told[:3])
+
+    def test_rows_without_names_are_those_of_the_frame(self):
+        X, y = records()
+        one = model(scale={"a": (0, 10), "b": (0, 10)}).fit(Table(["a", "b"], X), y)
+        with self.assertWarnsRegex(UserWarning, "does not have valid feature names"):
+            self.assertEqual(list(one.predict(X)), list(one.predict(Table(["a", "b"], X))))
+
+    def test_errors_are_in_words_of_python(self):
+        X, y = records(30)
+        X[4][1] = ""
+        for options, said in (
+            ({}, r'^row 4 of X, column "x1": the cell is blank.*\nhint: .*fill|^row 4 of X, column "x1": the cell is blank.*\(fill\)'),
+            ({"scale": None}, "^scale or categories must be given for \"x0\", \"x1\", or radius"),
+            ({"classes": None}, "^classes = None, but they must be the values that y can have"),
+            ({"classes": "01"}, "^classes = '01'"),
+            ({"epsilon": -1}, "epsilon = -1, but it must be a finite number"),
+            ({"delta": 0, "classes": ["no", "yes"]}, "^target delta = 0, but it must be above 0"),  # before what is wrong with y
+            ({"classes": ["no", "yes"]}, "^Unknown label type: row 0 has y = [01], which is none of the classes"),
+        ):
+            with self.subTest(options=options), self.assertRaisesRegex(ValueError, said) as caught:
+                model(**options).fit(X, y)
+            self.assertNotIn("--", str(caught.exception))
+            self.assertNotIn("LOW:HIGH", str(caught.exception))
+            self.assertNotIn("line", str(caught.exception))
 
     def test_unfitted(self):
         with mock.patch.dict(sys.modules):
@@ -301,7 +388,6 @@ class Models(Folder):
 
 
 try:
-    import numpy as np
     import onnx
     from onnx import numpy_helper
 except ImportError:
@@ -321,13 +407,15 @@ class Graph(Folder):
             "Sqrt": np.sqrt, "MatMul": np.matmul, "Greater": np.greater, "Sigmoid": lambda z: 1 / (1 + np.exp(-z)),
             "Cast": lambda b: b.astype(np.int64), "Gather": lambda data, i: data[i], "Concat": lambda *a: np.concatenate(a, axis=1),
             "ReduceSum": lambda a, axes: a.sum(axis=tuple(axes), keepdims=True),
+            "ArgMax": lambda z: z.argmax(axis=1)[:, None],
+            "Softmax": lambda z: np.exp(z - z.max(axis=1, keepdims=True)) / np.exp(z - z.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True),
         }
         for node in graph.node:
             values[node.output[0]] = operators[node.op_type](*[values[i] for i in node.input])
         return {o.name: values[o.name] for o in graph.output}
 
     def test_predicts_as_the_program(self):
-        X, y = records()
+        X, y = records()  # predictions near 0 are differences of larger terms, whence atol
         x, path = np.array(X) * 2 - 5, str(self.folder / "m.onnx")  # beyond the range, too
         for intercept in (True, False):
             options = {"fit_intercept": intercept, "radius": 0.8}
@@ -335,13 +423,18 @@ class Graph(Folder):
             one.to_onnx(path)
             got = self.run_graph(path, x)
             self.assertEqual(got["label"][:, 0].tolist(), list(one.predict(x)))
-            np.testing.assert_allclose(got["probabilities"], one.predict_proba(x), rtol=1e-9)
+            np.testing.assert_allclose(got["probabilities"], one.predict_proba(x), rtol=1e-9, atol=1e-12)
             ranker = model(darrm.AUCRanker, scale=None, **options).fit(X, y)  # columns taken as they are
             ranker.to_onnx(path)
-            np.testing.assert_allclose(self.run_graph(path, x)["score"][:, 0], ranker.predict(x), rtol=1e-9)
+            np.testing.assert_allclose(self.run_graph(path, x)["score"][:, 0], ranker.predict(x), rtol=1e-9, atol=1e-12)
             line = model(darrm.LinearRegression, y_range=(-3, 8), **options).fit(X, y)
             line.to_onnx(path)
-            np.testing.assert_allclose(self.run_graph(path, x)["prediction"][:, 0], line.predict(x), rtol=1e-9)
+            np.testing.assert_allclose(self.run_graph(path, x)["prediction"][:, 0], line.predict(x), rtol=1e-9, atol=1e-12)
+            three = model(classes=["a", "b", "c"], **options).fit(X, ["abc"[i % 2 + v] for i, v in enumerate(y)])
+            three.to_onnx(path)
+            got = self.run_graph(path, x)
+            self.assertEqual(got["label"][:, 0].astype(str).tolist(), list(three.predict(x)))
+            np.testing.assert_allclose(got["probabilities"], three.predict_proba(x), rtol=1e-9, atol=1e-12)
         numbers = model().fit(X, y)
         numbers.to_onnx(path)
         self.assertEqual(self.run_graph(path, x)["label"][:, 0].tolist(), list(numbers.predict(x)))
@@ -360,6 +453,38 @@ class Table:
 
     def itertuples(self, index, name):
         return (tuple(row) for row in self._rows)
+
+
+@unittest.skipIf(np is None, "needs NumPy")
+class TestWeights(unittest.TestCase):
+    """Weights of records and classes: cut to a public bound, public, and refused in words."""
+
+    def setUp(self):
+        rng = np.random.default_rng(1)
+        self.X = rng.uniform(-1, 1, (2000, 3))
+        self.y = (self.X[:, 0] + 0.5 * rng.standard_normal(2000) > 0.4).astype(int)
+        self.w = rng.uniform(0, 2, 2000)
+        self.stated = {"delta": 1e-6, "scale": (-1, 1)}
+
+    def test_weights_move_the_model(self):
+        plain = darrm.LogisticRegression(3, **self.stated).fit(self.X, self.y)
+        rare = darrm.LogisticRegression(3, class_weight={1: 4}, weight_bound=4, **self.stated).fit(self.X, self.y)
+        self.assertGreater(rare.predict(self.X).mean(), plain.predict(self.X).mean() + 0.05)
+        ones = np.where(self.y == 1, 4.0, 1.0)
+        same = darrm.LogisticRegression(3, weight_bound=4, **self.stated).fit(self.X, self.y, sample_weight=ones)
+        self.assertGreater(same.predict(self.X).mean(), plain.predict(self.X).mean() + 0.05)
+        self.assertEqual(same.n_features_in_, 3)
+
+    def test_refused(self):
+        for message, call in (
+            ("weight_bound", lambda m: m(2, **self.stated).fit(self.X, self.y, self.w)),
+            ("5 values", lambda m: m(2, weight_bound=2, **self.stated).fit(self.X, self.y, self.w[:5])),
+            ("dictionary", lambda m: m(2, class_weight="balanced", **self.stated).fit(self.X, self.y)),
+            ("class 7", lambda m: m(2, class_weight={7: 1}, **self.stated).fit(self.X, self.y)),
+            ("between 0", lambda m: m(2, weight_bound=2, **self.stated).fit(self.X, self.y, -self.w)),
+        ):
+            with self.assertRaisesRegex(darrm.DarrmError, message):
+                call(darrm.LogisticRegression)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ except ImportError:
 # What cannot hold, and why; docs/python.md has the same list. A check that fails and is not here
 # fails the test, and so does one that is here and holds.
 BUDGET = {"check_parameters_default_constructible": "the budget is a parameter that is made where none is given"}
+WEIGHTS = {
+    "check_sample_weights_" + name: "weights go with a stated bound, which the checks do not state"
+    for name in ("invariance", "list", "not_an_array", "not_overwritten", "pandas_series", "shape")
+}
 TRAINED = {
     **BUDGET,
     "check_estimators_nan_inf": "a NaN is refused as a blank cell, which the check wants to be called NaN",
@@ -38,7 +42,7 @@ LISTED = {
     },
     "LogisticRegression": TRAINED,
     "AUCRanker": {k: v for k, v in TRAINED.items() if k != "check_supervised_y_2d"},  # which is for classifiers
-    "LinearRegression": TRAINED,
+    "LinearRegression": {**TRAINED, **WEIGHTS},
 }
 # With 10 or 20 records the noise decides: it may leave one class alone, or predict one that no record has.
 BY_CHANCE = {"check_classifiers_classes", "check_classifiers_one_label"}
@@ -179,6 +183,11 @@ class Selection(unittest.TestCase):
         self.assertEqual(self.ledger.show()["spent"]["epsilon"], 6)
         with self.assertRaises(darrm.BudgetError):
             clone(self.model(ledger=self.ledger)).fit(self.X, self.y)
+
+    def test_ledger_pays_for_folds_of_several_processes(self):
+        scores = cross_val_score(self.model(ledger=self.ledger, request_id="fold"), self.X, self.y, cv=3, n_jobs=2, error_score="raise")
+        self.assertTrue((scores > 0.6).all(), scores)
+        self.assertEqual(self.ledger.show()["spent"]["epsilon"], 6)
 
     def test_votes_in_folds(self):
         votes = (self.X > 5).astype(int)

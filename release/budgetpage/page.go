@@ -101,7 +101,8 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 	}
 	var p markup.Page // into memory first: half a page is no page
 	Head(&p, "Privacy budget "+r.Ledger)
-	p.Put("</head>\n<body>\n<h1>Privacy budget {}</h1>\n", r.Ledger)
+	p.Body()
+	p.Put("<h1>Privacy budget {}</h1>\n", r.Ledger)
 	if r.Warnings == nil && release.SpentUp(r.Remaining, r.Granted) == "" {
 		p.Put(`<p class="verdict">{}</p>`, r.Verdict)
 	} else {
@@ -139,10 +140,8 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 </ol>
 <h2>State</h2>
 <p>{} entries, all verified. Head: <code>{}</code></p>
-<div class="sign"><span>Name</span><span>Date</span><span>Signature</span></div>
-</body>
-</html>
-`, r.Entries, r.Head)
+<div class="sign"><span>Name</span><span>Date</span><span>Signature</span></div>`, r.Entries, r.Head)
+	p.End()
 	_, err := w.Write(p.Bytes())
 	return err
 }

@@ -6,15 +6,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/release/silo"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -74,21 +73,32 @@ func Is(c Code, target error) Rule {
 	return Rule{c, func(err error) bool { return errors.Is(err, target) }}
 }
 
+// Advice is a hint for the errors that Is accepts.
+type Advice struct {
+	Is   func(error) bool
+	Text string
+}
+
+// Rules are what a part of a program adds to the rules of this package, for errors that a release
+// of labels never meets.
+type Rules struct {
+	Codes []Rule
+	Hints []Advice
+}
+
 // order is the order in which the codes are tried: an error that is of several kinds is of the
 // first.
 var order = []Code{Budget, Ledger, Output, Uncertified, Input, Usage, Solver}
 
 var rules = []Rule{
-	Is(Budget, ledger.ErrRefused), Is(Budget, rounds.ErrReleased), Is(Budget, rounds.ErrOtherBook),
+	Is(Budget, ledger.ErrRefused),
 	As[*release.LedgerError](Ledger), Is(Ledger, ledger.ErrDamaged), Is(Ledger, ledger.ErrBroken),
 	Is(Ledger, ledger.ErrWrite), Is(Ledger, ledger.ErrSecret), Is(Ledger, ledger.ErrUnavailable),
-	As[*release.OutputError](Output), As[*rounds.BookError](Output),
+	As[*release.OutputError](Output),
 	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
 	As[*plurality.ViolationError](Uncertified), As[*answers.PriceError](Uncertified),
 	As[*release.InputError](Input), As[*gamma.FormatError](Input), // of tables of all kinds
-	As[*votes.ParseError](Input),
-	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger),
-	Is(Input, fs.ErrNotExist),
+	As[*votes.ParseError](Input), Is(Input, ledger.ErrNotLedger), Is(Input, fs.ErrNotExist),
 	As[*release.UsageError](Usage), As[*check.Error](Usage),
 	Is(Solver, context.DeadlineExceeded),
 }
@@ -100,36 +110,35 @@ func Of(ctx context.Context, err error, own ...Rule) Code {
 		return Interrupted
 	}
 	for _, code := range order {
-		for _, all := range [][]Rule{rules, own} {
-			for _, rule := range all {
-				if rule.Code == code && rule.Is(err) {
-					return code
-				}
+		for _, rule := range slices.Concat(rules, own) {
+			if rule.Code == code && rule.Is(err) {
+				return code
 			}
 		}
 	}
 	return Failure
 }
 
-// Hint returns advice on an error, "" where there is none.
-func Hint(err error) string {
-	var answered *silo.AnsweredError
-	switch {
-	case errors.As(err, &answered):
-		return "send the answer that was made then; without it the silo sits this round out"
-	case errors.Is(err, rounds.ErrReleased):
-		return "use what was released then; the silos that came too late sit this round out"
-	case errors.Is(err, rounds.ErrOtherBook):
-		return "name the book that knows it with --book; if no other book has released this round, " +
-			"state --new-book"
-	case errors.Is(err, ledger.ErrReplayed):
-		return "a second answer would be a second release: use what was released then, if it was; " +
-			"another release, such as of votes that the teachers cast anew, needs another --request-id"
-	case errors.Is(err, ledger.ErrSameVotes):
-		return "if these are the votes of that draw, answer them again with --draw NAME; if the " +
-			"teachers cast them anew and agree by chance, state --votes-cast-anew, which leaves no trace. That they are equal tells of the teachers' data: keep this message for yourself"
-	case errors.Is(err, ledger.ErrDraw):
-		return "give --draw another name for other votes"
+// Hint returns advice on an error, "" where there is none. A program's own advice comes first.
+func Hint(err error, own ...Advice) string {
+	for _, advice := range slices.Concat(own, hints) {
+		if advice.Is(err) {
+			return advice.Text
+		}
 	}
 	return ""
+}
+
+var hints = []Advice{
+	On(ledger.ErrReplayed, "a second answer would be a second release: use what was released then, if it was; "+
+		"another release, such as of votes that the teachers cast anew, needs another --request-id"),
+	On(ledger.ErrSameVotes, "if these are the votes of that draw, answer them again with --draw NAME; if the "+
+		"teachers cast them anew and agree by chance, state --votes-cast-anew, which leaves no trace. "+
+		"That they are equal tells of the teachers' data: keep this message for yourself"),
+	On(ledger.ErrDraw, "give --draw another name for other votes"),
+}
+
+// On returns advice for errors that are target.
+func On(target error, text string) Advice {
+	return Advice{func(err error) bool { return errors.Is(err, target) }, text}
 }

@@ -9,10 +9,8 @@ import (
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/release/silo"
 )
 
 // An error of several kinds has the first code of the order, and each pair of neighbours in the order
@@ -81,9 +79,6 @@ func TestNumbers(t *testing.T) {
 // What a second release would be is advised against, each in its own words.
 func TestHints(t *testing.T) {
 	for want, err := range map[string]error{
-		"send the answer that was made then":        &silo.AnsweredError{},
-		"use what was released then; the silos":     rounds.ErrReleased,
-		"--new-book":                                rounds.ErrOtherBook,
 		"a second answer would be a second release": ledger.ErrReplayed,
 		"keep this message for yourself":            ledger.ErrSameVotes,
 		"another name for other votes":              ledger.ErrDraw,
@@ -91,6 +86,10 @@ func TestHints(t *testing.T) {
 		if got := Hint(fmt.Errorf("of a round: %w", err)); !strings.Contains(got, want) {
 			t.Errorf("%v: %q lacks %q", err, got, want)
 		}
+	}
+	own := Advice{func(error) bool { return true }, "own"}
+	if got := Hint(ledger.ErrDraw, own); got != "own" {
+		t.Errorf("a program's own advice comes after %q", got)
 	}
 	if got := Hint(ledger.ErrRefused); got != "" {
 		t.Errorf("no advice is known, but %q", got)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/release"
@@ -85,8 +86,16 @@ func (p Place) Prepare() error {
 		return err
 	}
 	if within(secrets, shared) || within(shared, secrets) {
-		return &release.UsageError{Err: &check.Error{Name: "folder of secrets", Value: p.Secrets,
-			Rule: "apart from the shared folder, which others read"}}
+		return &release.UsageError{Err: check.Want("folder of secrets", p.Secrets,
+			"apart from the shared folder, which others read")}
+	}
+	return nil
+}
+
+// meets refuses a role without a run or a shared folder.
+func (p Place) meets(run *rounds.Run) error {
+	if run == nil || p.Shared == "" {
+		return &release.UsageError{Err: errors.New("run and shared folder must be given")}
 	}
 	return nil
 }
@@ -130,8 +139,8 @@ func (p Place) claim(role string) error {
 		return &release.InputError{Err: err}
 	}
 	if string(was) != line {
-		return &release.UsageError{Err: &check.Error{Name: "folder of secrets", Value: p.Secrets,
-			Rule: fmt.Sprintf("that of the %s alone: another role or run has its secrets there", role)}}
+		return &release.UsageError{Err: check.Wantf("folder of secrets", p.Secrets,
+			"that of the %s alone: another role or run has its secrets there", role)}
 	}
 	return nil
 }
@@ -154,8 +163,8 @@ func (p Place) OwnPlan(ctx context.Context, path string) (*rounds.Run, error) {
 		return nil, err
 	}
 	if within(own, shared) {
-		return nil, &release.UsageError{Err: &check.Error{Name: "plan", Value: path,
-			Rule: "a copy of this role's own, apart from the shared folder, which others write to"}}
+		return nil, &release.UsageError{Err: check.Want("plan", path,
+			"a copy of this role's own, apart from the shared folder, which others write to")}
 	}
 	return readPlan(ctx, path)
 }
@@ -221,6 +230,10 @@ type Leader struct {
 // Step does what the files allow. After the last round the State is finished, and last is its
 // result.
 func (l *Leader) Step(ctx context.Context) (s State, last *rounds.Round, err error) {
+	l = handle.Made(l)
+	if err := l.meets(l.Run); err != nil {
+		return s, nil, err
+	}
 	r, err := l.newest(ctx, l.Run, l.at)
 	if err == nil && r == nil {
 		r = l.Run.First()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/release"
 )
@@ -46,7 +47,11 @@ func (p Place) Key(ctx context.Context) (rounds.ShufflerKey, error) {
 
 // PublishKey puts the public key into the shared folder.
 func (p Place) PublishKey(k rounds.ShufflerKey) error {
-	return writeOnce(p.shared(KeyName), 0o666, k.Public().Encode())
+	key := k.Public().Encode()
+	if p.Shared == "" || key == nil {
+		return &release.UsageError{Err: errors.New("shared folder and key must be given")}
+	}
+	return writeOnce(p.shared(KeyName), 0o666, key)
 }
 
 // Shuffler opens the silos' reports, mixes them and gives the mixture out, once in each round. It
@@ -67,6 +72,10 @@ type Shuffler struct {
 
 // Step does what the files allow.
 func (s *Shuffler) Step(ctx context.Context) (out State, err error) {
+	s = handle.Made(s)
+	if err := s.meets(s.Run); err != nil {
+		return out, err
+	}
 	if err := s.claim("shuffler of plan " + s.Run.Digest()); err != nil {
 		return out, err
 	}

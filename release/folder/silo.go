@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/release"
@@ -50,9 +51,12 @@ func (s *Silo) publicKey(ctx context.Context) (*rounds.SealKey, error) {
 
 // Step does what the files allow. An answer is charged and noted as silo.Answer does it.
 func (s *Silo) Step(ctx context.Context) (out State, err error) {
+	s = handle.Made(s)
+	if err := s.meets(s.Run); err != nil {
+		return out, err
+	}
 	if n := len(s.Run.Silos()); s.Pass.Silo < 0 || s.Pass.Silo >= n {
-		return out, &release.UsageError{Err: &check.Error{Name: "silo", Value: s.Pass.Silo + 1,
-			Rule: fmt.Sprintf("between 1 and %d", n)}}
+		return out, &release.UsageError{Err: check.Wantf("silo", s.Pass.Silo+1, "between 1 and %d", n)}
 	}
 	if err := s.claim(fmt.Sprintf("silo %d of plan %s", s.Pass.Silo+1, s.Run.Digest())); err != nil {
 		return out, err

@@ -55,6 +55,9 @@ type Answer struct {
 
 // Check refuses settings that contradict each other, before any file is read. It needs no Records.
 func (a Answer) Check() error {
+	if err := a.ready(); err != nil {
+		return err
+	}
 	if err := a.Plan.Asks(a.Round, a.Silo); err != nil {
 		return &release.UsageError{Err: err}
 	}
@@ -64,12 +67,28 @@ func (a Answer) Check() error {
 // Run releases the answer. The error may come with an outcome that is done, as that of
 // release.Model. A round that was answered before is an *AnsweredError.
 func (a Answer) Run(ctx context.Context) (release.Outcome, error) {
+	if err := a.ready(); err != nil {
+		return release.Outcome{}, err
+	}
 	out, err := a.model().Run(ctx)
 	return out, a.answered(err)
 }
 
 // Quote returns nil if the answer would be released, without charging.
-func (a Answer) Quote(ctx context.Context) error { return a.answered(a.model().Quote(ctx)) }
+func (a Answer) Quote(ctx context.Context) error {
+	if err := a.ready(); err != nil {
+		return err
+	}
+	return a.answered(a.model().Quote(ctx))
+}
+
+// ready refuses an answer to nothing.
+func (a Answer) ready() error {
+	if a.Plan.Loss() == nil || a.Round == nil {
+		return &release.UsageError{Err: errors.New("plan and round must be given")}
+	}
+	return nil
+}
 
 // AnsweredError is the error for a round that a silo has answered before.
 type AnsweredError struct {

@@ -231,6 +231,23 @@ func TestAnswerIsFinished(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// A state that this version did not write: another magic, and one that is cut short.
+	whole := must.Get(os.ReadFile(a.Checkpoint))(t)
+	at := bytes.Index(whole, []byte(stateMagic))
+	other := bytes.Clone(whole)
+	other[at] ^= 1
+	for name, content := range map[string][]byte{"another magic": other, "cut": whole[:len(whole)-1],
+		"only a magic": whole[:at+len(stateMagic)]} {
+		b := a
+		b.Checkpoint += name
+		if err := os.WriteFile(b.Checkpoint, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var input *release.InputError
+		if _, err := b.Run(t.Context()); !errors.As(err, &input) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	without := a
 	without.Checkpoint = ""
 	var answered *AnsweredError

@@ -81,7 +81,7 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	}
 	online, err := release.OpenOnline(context.Background(), release.OnlineOptions{
 		Plan:   must.Get(release.NewPlan(m))(t),
-		Stated: release.Stated{Affected: &s.Affected},
+		Stated: ensemble.Stated{Affected: &s.Affected},
 		Charge: release.Charge{Ledger: path}, Key: filepath.Join(folder, "key"),
 		Missing: votes.MissingCoin,
 	})

@@ -11,11 +11,16 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/markup"
@@ -36,6 +41,7 @@ type Service struct {
 	Teachers string
 	Stated   string   // of the teachers, by who runs the server; "" for nothing
 	Classes  []string // their names, in order
+	Labels   []string // of each question, where it has several: classes are then those of each label
 	// Usable is what can still be charged in a state of the ledger ([release.Online.Usable]); nil for
 	// all that is left.
 	Usable func(ledger.State) ledger.Cost
@@ -84,9 +90,9 @@ figure { margin: 1rem 0; } svg { display: block; height: auto; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; align-items: start; }
 @media screen and (max-width: 900px) { figure { margin-inline: -1rem; } figcaption { padding-inline: 1rem; } }
 </style>
-</head>
-<body>
-<h1>Private answers</h1>
+`)
+	out.Body()
+	out.Put(`<h1>Private answers</h1>
 <p class="soft">Each answer is charged to the privacy budget <code>{}</code>, on its disk, before it leaves. This page has no votes and no answers.</p>
 `, budget.Ledger)
 	budgetpage.Budget(&out, &budget.BudgetState, budget.Short, budget.Warnings)
@@ -122,10 +128,8 @@ figure { margin: 1rem 0; } svg { display: block; height: auto; }
 </ol>
 <h2>State</h2>
 <p>{} entries, all verified. Head: <code>{}</code></p>
-<p class="soft">For programs: <a href="/openapi.json">openapi.json</a>, <a href="/v1/budget">v1/budget</a>, <a href="/v1/mechanism">v1/mechanism</a>.</p>
-</body>
-</html>
-`, budget.Entries, budget.Head)
+<p class="soft">For programs: <a href="/openapi.json">openapi.json</a>, <a href="/v1/budget">v1/budget</a>, <a href="/v1/mechanism">v1/mechanism</a>.</p>`, budget.Entries, budget.Head)
+	out.End()
 	_, err := w.Write(out.Bytes())
 	return err
 }
@@ -158,6 +162,11 @@ func (s *Service) write(out *markup.Page) {
 	if s.Stated != "" {
 		stated = s.Stated + "; by who runs the server, who answers for it"
 	}
+	questions := strings.Join(s.Classes, ", ")
+	if several := s.Plan.Several(); several.Labels > 0 {
+		questions = fmt.Sprintf("%s, for each label of a question: %s. %v; a question is charged as %d answers", questions,
+			strings.Join(s.Labels, ", "), several, several.PerQuestion(m.Setting().Affected))
+	}
 	out.Put(`<h2>What answers</h2>
 <dl>
 <dt>mechanism</dt><dd>{}</dd>
@@ -167,7 +176,7 @@ func (s *Service) write(out *markup.Page) {
 <dt>one answer</dt><dd>{}-DP</dd>
 <dt>proved by</dt><dd>{}</dd>
 </dl>
-`, m.Title(), m.Setting().K, m.Setting().Affected, teachers, stated, strings.Join(s.Classes, ", "),
+`, m.Title(), m.Setting().K, m.Setting().Affected, teachers, stated, questions,
 		m.PerAnswer(), m.Basis())
 }
 
@@ -188,4 +197,63 @@ func latest(out *markup.Page, budget *release.BudgetView) {
 	})
 	out.Put(`
 <p class="soft">The latest charges, by the clocks of the machines that charged.</p>`)
+}
+
+// spendingPicture draws how much of ε and of δ was spent, in percent of the budget, from the first
+// charge to now.
+func spendingPicture(b *release.BudgetView, now time.Time) (string, error) {
+	first := b.Spending[0].Time
+	unit, name := axisUnit(now.Sub(first))
+	c := &chart{Plot: figure.New("", name+" since the first charge", "spent, % of the budget")}
+	end := max(0, now.Sub(first).Seconds()/unit)
+	points := [2]plotter.XYs{}
+	granted := [2]float64{number(b.Granted.Epsilon), number(b.Granted.Delta)}
+	x := 0.0
+	for _, s := range b.Spending {
+		// Clocks of several machines may disagree: the axis has no way back.
+		x = max(x, s.Time.Sub(first).Seconds()/unit)
+		for j, spent := range [2]float64{s.Epsilon, s.Delta} {
+			points[j] = append(points[j], plotter.XY{X: x, Y: 100 * spent / max(granted[j], 1e-300)})
+		}
+	}
+	end = max(end, x)
+	for j, name := range [2]string{"ε", "δ"} {
+		if granted[j] == 0 {
+			continue // there is none to spend
+		}
+		p := append(plotter.XYs{{X: 0, Y: 0}}, points[j]...)
+		p = append(p, plotter.XY{X: end, Y: p[len(p)-1].Y})
+		line := figure.Line(figure.Blue)
+		if j == 1 {
+			line = figure.Line(figure.Vermillion, 5, 3)
+		}
+		if err := c.curve(name, p, line, true); err != nil {
+			return "", err
+		}
+	}
+	c.Y.Min, c.Y.Max = 0, 104
+	c.X.Min, c.X.Max = 0, max(end, 1e-3)
+	c.X.Tick.Marker, c.Y.Tick.Marker = plot.TickerFunc(figure.FewTicks),
+		plot.TickerFunc(figure.FewTicks)
+	return c.sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent",
+		b.Share[0], b.Share[1]))
+}
+
+// axisUnit returns the unit of a time axis of that length, in seconds, and its name.
+func axisUnit(d time.Duration) (seconds float64, name string) {
+	switch {
+	case d >= 72*time.Hour:
+		return 86400, "days"
+	case d >= 3*time.Hour:
+		return 3600, "hours"
+	case d >= 3*time.Minute:
+		return 60, "minutes"
+	}
+	return 1, "seconds"
+}
+
+// number reads a decimal of the ledger, which is one.
+func number(n json.Number) float64 {
+	x, _ := n.Float64()
+	return x
 }

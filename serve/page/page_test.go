@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +23,8 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+	asolve "github.com/darrm/darrm/plurality/answers/solve"
 	psolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve/page"
@@ -54,6 +57,26 @@ var services = sync.OnceValues(func() (map[string]page.Service, error) {
 		return nil, err
 	}
 	out["plurality"] = page.Service{Plan: plan, Classes: []string{"cat", "dog", "<bird>"}}
+	if problem, err = constraints.NewTotalProblem(4, 1, 0.5, math.Inf(1), 0); err != nil {
+		return nil, err
+	}
+	if table, err = solve.Optimal(context.Background(), problem, solve.Options{Counts: []float64{1, 2, 3, 4, 5}}); err != nil {
+		return nil, err
+	}
+	if plan, err = release.DaRRM(table.Certified, accountant.ReplaceOne); err != nil {
+		return nil, err
+	}
+	out["gamma by name"] = page.Service{Plan: plan, Classes: []string{"no", "yes"}}
+	named, err := asolve.Best(context.Background(), answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 2, Epsilon: 2,
+		Delta: 1e-5, Named: true}, answers.Prior{Objective: plurality.Objective{Accuracy: 0.75},
+		Shares: plurality.Shares{0.8, 0.2}}, asolve.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if plan, err = (release.Table{Answers: named}).Plan(accountant.ReplaceOne); err != nil {
+		return nil, err
+	}
+	out["answers by name"] = page.Service{Plan: plan, Classes: []string{"no", "yes"}}
 	s := ensemble.Setting{K: 250, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne}
 	m, err := ensemble.Calibrated("confident-gnmax", s, accountant.Cost{Epsilon: 1, Delta: 1e-8},
 		ensemble.Check{Threshold: 150, Ratio: 4})
@@ -192,6 +215,24 @@ func TestPage(t *testing.T) {
 
 // template returns a text as the page's template writes it.
 func template(s string) string { return strings.ReplaceAll(html.EscapeString(s), "+", "&#43;") }
+
+// Where the classes are told apart, the picture says of which class it is.
+func TestPageOfClassesToldApart(t *testing.T) {
+	for name, wanted := range map[string][]string{
+		"gamma by name":   {"How often the second class is the answer, against its votes", "probability"},
+		"answers by name": {"the class number 0 (from 0) leads", "the class number 1 (from 0) leads"},
+	} {
+		got := write(t, service(t, name), charged(t, "named.ledger", 2, func(i int) string { return fmt.Sprint(i) }))
+		for _, want := range wanted {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: the page has no %q", name, want)
+			}
+		}
+		if strings.Contains(got, "γ(l)") {
+			t.Errorf("%s: the page has γ(l)", name)
+		}
+	}
+}
 
 // A ledger without entries has a page, and one with a single entry a picture.
 func TestPageOfFewEntries(t *testing.T) {

@@ -2,7 +2,7 @@
 // clients and server derive from one root, so that no random matrix is ever sent.
 //
 // The streams are a wire standard. A client in any language must produce the same bits;
-// docs/sketch-messages.md gives the definition and test vectors. They are not
+// docs/mean.md gives the definition and test vectors. They are not
 // cryptographic and protect nothing: privacy noise never comes from here.
 //
 // A stream is named by a root and labels, in package sketch (root, purpose, round, client):

@@ -1,4 +1,4 @@
-# Messages of the schemes with a body of their own, written from docs/sketch-messages.md alone. It follows the
+# Messages of the schemes with a body of their own, written from docs/mean.md alone. It follows the
 # client of that page, whose Stream it uses.
 
 VALUES = {1: [0.797884560803],

@@ -1,5 +1,5 @@
 // Package wire is the binary form of the messages of package sketch: a header of 48 bytes
-// and values. docs/sketch-messages.md defines it for writers in any language.
+// and values. docs/mean.md defines it for writers in any language.
 //
 //	offset  bytes  field
 //	0       4      "DSKM"

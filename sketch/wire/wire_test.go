@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// The worked example of docs/sketch-messages.md.
+// The worked example of docs/mean.md.
 const example = "44534b4d 01 02 0000" +
 	"0000000000000000" + "0000000000000000" + "1000000000000000" + "0300000000000000" +
 	"4bab1dcc9d6cceb5" +

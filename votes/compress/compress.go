@@ -64,5 +64,6 @@ func notIn(name string, err, header error) string {
 	if !errors.Is(err, header) {
 		return ""
 	}
-	return fmt.Sprintf("the data are not in %s format, or something else stands behind them", name)
+	return fmt.Sprintf("the data are not in %s format, or something else stands behind them: a name without its "+
+		"ending is read as it is", name)
 }

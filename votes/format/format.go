@@ -88,18 +88,19 @@ type Value struct {
 // there are.
 const StampLayout = "2006-01-02T15:04:05.999999999"
 
-// Labels describe the content of a file of labels: the column ID, then Column.
+// Labels describe the content of a file of labels: the column ID, then Columns.
 type Labels struct {
 	ID       string   // name of the ids' column
-	Column   string   // name of the labels' column
+	Columns  []string // name of the labels' column, or of that of each of several labels
 	Classes  []string // names of the classes
 	Integers []int64  // the names as numbers if all of them are integers, else nil
 }
 
 // An Encoder writes labels, one row after the other.
 type Encoder interface {
-	Row(id []byte, class int) error // id is valid during the call only
-	End() error                     // writes what is left
+	// Row writes a class for each column. The arguments are valid during the call only.
+	Row(id []byte, classes []int) error
+	End() error // writes what is left
 }
 
 // An Error is a fault of a file: Rule describes it.

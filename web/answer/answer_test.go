@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,9 +81,9 @@ func TestPlanRefuses(t *testing.T) {
 		s    Stated
 		want string
 	}{
-		{with("K", "ten"), "number of teachers K"}, {with("K", ""), "number of teachers K"},
-		{with("num-classes", "1"), "classes"}, {with("budget-eps", "NaN"), "budget epsilon"},
-		{with("budget-eps", "0"), "budget epsilon"}, {with("queries", "1.5"), "queries"},
+		{with("K", "ten"), "“Teachers”"}, {with("K", ""), "number of teachers K"},
+		{with("num-classes", "1"), "classes"}, {with("budget-eps", "NaN"), "“Budget: ε of all labels”"},
+		{with("budget-eps", "0"), "budget epsilon"}, {with("queries", "1.5"), "“Labels”"},
 		{with("affected", "8"), "affected"}, {with("eps", "0.1"), "teachers"},
 		{with("K", "151"), "at most 150 teachers"}, {with("queries", "10001"), "at most 10000 labels"},
 		{with("prior-mean", "0.4"), "prior mean"}, {with("agreement", "2"), "agreement"},
@@ -98,6 +99,18 @@ func TestPlanRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: %v, want %q", c.s, err, c.want)
 			}
+		}
+	}
+}
+
+func TestMeaning(t *testing.T) {
+	if got := Meaning(small); !strings.Contains(got, "7.39 times") {
+		t.Error(got)
+	}
+	for _, s := range []Stated{{}, {"budget-eps": "0"}, {"budget-eps": "x"}, {"budget-eps": "1", "budget-delta": "1"},
+		{"budget-eps": "Inf"}} {
+		if got := Meaning(s); got != "" {
+			t.Errorf("%v: %s", s, got)
 		}
 	}
 }
@@ -144,8 +157,14 @@ func TestCurve(t *testing.T) {
 			t.Errorf("%s: %+v at %v, %+v at %v", over, low, first, high, last)
 		}
 		svg, err := DrawCurve(small, over, []Point{low, high}, 0)
-		if err != nil || strings.Count(svg, "<circle") != 2 {
+		if err != nil || strings.Count(svg, "<circle") != 2 || strings.Count(svg, " rough") != 1 {
 			t.Errorf("%s: %v %s", over, err, svg)
+		}
+		// Neighbours on the axis are joined by what was worked out.
+		low.X = axis[len(axis)-2]
+		svg, err = DrawCurve(small, over, []Point{low, high}, 0)
+		if err != nil || strings.Contains(svg, " rough") || !strings.Contains(svg, `<polyline class="curve c1"`) {
+			t.Errorf("%s, neighbours: %v %s", over, err, svg)
 		}
 	}
 	if _, err := Axis(small, "affected"); err == nil {
@@ -157,7 +176,9 @@ func TestCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := NewPlan(t.Context(), small, nil)
-	if err != nil || *p.Agreement != a.Report.Choices[0].Agreement {
+	own := a.Point
+	own.X = p.X
+	if err != nil || !reflect.DeepEqual(p, own) || !strings.HasPrefix(a.Short, p.Shown+" of 4 labels") {
 		t.Errorf("%+v at what is stated, planned %v, %v", p, a.Report.Choices[0].Agreement, err)
 	}
 }
@@ -178,32 +199,106 @@ func TestVotes(t *testing.T) {
 		compares bool
 	}{
 		fewVotes: {"values: 0 (3), 1 (6)", true},
-		"scan,t1,t2,t3\na,cat,dog,cat\nb,dog,dog,cat\n": {"id scan is proposed", false},
+		"scan,t1,t2,t3\na,cat,dog,cat\nb,dog,dog,cat\n": {"id scan is proposed", true},
 		"query,t1,t2\na,1,-1\nb,-1,-1\n":                {"asked: is -1 a class, or no answer?", false},
-		"query,t1,t2,t3\na,1,0,\nb,0,1,1\n":             {"missing votes: blank (1)", false},
+		"query,t1,t2,t3\na,1,0,\nb,0,1,1\n":             {"1 vote is missing: blank (1)", true},
 	} {
 		d, err := Describe(t.Context(), Stated{}, "v.csv", []byte(in))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if facts := strings.Join(d.Facts, "\n"); !strings.Contains(facts, want.fact) || d.Compares != want.compares ||
-			strings.Contains(facts, "asked: ") != (d.Votes == nil) {
+			strings.Contains(facts, "asked: ") != (d.Votes == nil) || (d.Votes == nil) != (len(d.Answers) > 0) {
 			t.Errorf("%q: %+v", in, d)
 		}
 	}
-	c, err := Compare(t.Context(), Stated{"label-eps": "0.5", "affected": "1"}, "v.csv",
-		[]byte(fewVotes))
-	if err != nil {
-		t.Fatal(err)
+	budget := Stated{"budget-eps": "2", "budget-delta": "1e-5", "affected": "1"}
+	with := func(more Stated) Stated {
+		s := maps.Clone(budget)
+		maps.Copy(s, more)
+		return s
 	}
-	if len(c.Rows) < 3 || c.Rows[0][3] != "100.00" || c.Report.Private ||
-		c.Command != "darrm compare v.csv --label-eps 0.5 --eps inf --affected 1" {
-		t.Errorf("%+v", c)
+	for name, c := range map[string]struct {
+		data   string
+		stated Stated
+		says   string // the flags of the file
+	}{
+		"v.csv": {fewVotes, nil, ""},
+		"w.csv": {"scan,t1,t2,t3\na,cat,dog,cat\nb,dog,dog,cat\n", nil, " --id-column scan --classes cat,dog"},
+		// An answer to what is asked, and a missing vote.
+		"x.csv": {"query,t1,t2\na,1,-1\nb,-1,-1\n", Stated{"reading": "0"}, " --classes=-1,1"},
+		"y.csv": {"query,t1,t2,t3\na,1,0,\nb,0,1,1\n", nil, " --missing abstain"},
+		// Roles of columns without names.
+		"z.csv.gz": {"q9,7,0,1,1\nq8,7,1,1,0\n", Stated{"header": "no", "roles": "id,-,vote,vote,vote"},
+			" --id-column '#1' --label-column - --vote-columns '#3..#5' --header no"},
+		"l.jsonl": {`{"q":"a","v":[1,0,1],"y":1}` + "\n", Stated{"roles": "id,vote,truth"},
+			" --id-column q --label-column y --votes-column v"},
+	} {
+		got, err := Compare(t.Context(), with(c.stated), name, []byte(c.data))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if want := "darrm compare " + name + c.says + " --budget-eps 2 --budget-delta 1e-5 --affected 1"; len(got.Rows) < 3 ||
+			got.Report.Private || got.Command != want || len(got.Release) == 0 {
+			t.Errorf("%s: %s, want %s; %+v", name, got.Command, want, got)
+		}
+		release := got.Release[len(got.Release)-1]
+		if !strings.HasPrefix(release, "darrm aggregate "+name+" ") || !strings.Contains(release, "--affected 1") {
+			t.Errorf("%s: %s", name, release)
+		}
+		for flag := range strings.FieldsSeq(c.says) {
+			if !strings.Contains(release, flag) {
+				t.Errorf("%s: %s has no %s", name, release, flag)
+			}
+		}
 	}
-	for name, data := range map[string]string{"a vote that is none": "query,t1,t2\na,0,7\n",
-		"a missing vote": "query,t1,t2\na,0,\n", "nothing": ""} {
-		if _, err := Compare(t.Context(), Stated{"label-eps": "0.5"}, "v.csv", []byte(data)); err == nil {
+	for name, c := range map[string]struct {
+		data string
+		s    Stated
+	}{
+		"a cut row": {"query,t1,t2\na,0\n", budget}, "nothing": {"", budget}, "no budget": {fewVotes, Stated{"affected": "1"}},
+		"what is asked":     {"query,t1,t2\na,1,-1\nb,-1,-1\n", budget},
+		"no such answer":    {"query,t1,t2\na,1,-1\nb,-1,-1\n", with(Stated{"reading": "2"})},
+		"no role of votes":  {fewVotes, with(Stated{"roles": "id,-,-,-,-"})},
+		"an unknown role":   {fewVotes, with(Stated{"roles": "id,vote,vote,vote,label"})},
+		"a role too little": {fewVotes, with(Stated{"roles": "id,vote,vote,vote"})},
+	} {
+		if _, err := Compare(t.Context(), c.s, "v.csv", []byte(c.data)); err == nil {
 			t.Errorf("%s is compared", name)
+		}
+	}
+}
+
+// What was found is shown as roles, and the same roles, stated, read the same votes.
+func TestRoles(t *testing.T) {
+	for name, c := range map[string]struct{ file, data, want string }{
+		"by their names":  {"v.csv", fewVotes, "id,vote,vote,vote,truth"},
+		"without names":   {"v.csv", "0,1,1\n1,1,1\n", "vote,vote,vote"},
+		"an index":        {"v.csv", ",t1,t2,t3\n0,1,1,0\n1,0,1,1\n", "id,vote,vote,vote"},
+		"proposed, a gap": {"v.tsv", "scan\tage\tr_1\tr_2\tr_3\nx\t7.5\ta\tb\ta\ny\t7.25\ta\ta\tb\n", "id,-,vote,vote,vote"},
+		"a list":          {"v.jsonl", `{"query":"a","votes":[1,0,1],"label":1}` + "\n" + `{"query":"b","votes":[1,1,1]}` + "\n", "id,vote,truth"},
+		"keys":            {"v.jsonl", `{"t1":1,"query":"a","t2":0}` + "\n", "vote,id,vote"},
+		"counts":          {"v.csv", "query,zeros,ones\na,3,4\nb,1,6\n", ""},
+	} {
+		d, err := Describe(t.Context(), Stated{}, c.file, []byte(c.data))
+		if err != nil {
+			if c.want != "" {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if got := strings.Join(d.Roles, ","); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+			continue
+		}
+		if c.want == "" || d.Votes == nil {
+			continue
+		}
+		again, err := Describe(t.Context(), Stated{"roles": c.want}, c.file, []byte(c.data))
+		if err != nil || again.Votes == nil || !slices.Equal(again.Votes.Histogram, d.Votes.Histogram) ||
+			!slices.Equal(again.Roles, d.Roles) {
+			t.Errorf("%s, stated: %+v, %v", name, again, err)
 		}
 	}
 }
@@ -238,7 +333,7 @@ func tables(t *testing.T) map[string][]byte {
 // Every line of a table's certificate is shown and explained, and a table that claims more than it
 // keeps is refused.
 func TestCheck(t *testing.T) {
-	unshown := []string{"format_version", "kind", "gamma", "masses", "proof", "proof_weights",
+	unshown := []string{"format_version", "kind", "gamma", "masses", "proof", "proof_weights", "events",
 		"solver", "version", "certificate"}
 	for kind, data := range tables(t) {
 		c, err := Check(t.Context(), data)
@@ -266,15 +361,11 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%s: %s is not explained", kind, name)
 			}
 		}
-		for _, promise := range []string{"epsilon", "total_epsilon"} {
-			stronger := regexp.MustCompile(`"`+promise+`": ?[0-9.]+`).ReplaceAll(data,
-				[]byte(`"`+promise+`":0.01`))
-			if slices.Equal(stronger, data) {
-				continue
-			}
-			if c, err := Check(t.Context(), stronger); err == nil {
-				t.Errorf("%s with ε = 0.01: %s", kind, c.Verdict)
-			}
+		// The promise comes before all that tells how it is kept.
+		at := regexp.MustCompile(`"\w*epsilon": ?([0-9.]+)`).FindSubmatchIndex(data)
+		stronger := slices.Concat(data[:at[2]], []byte("0.01"), data[at[3]:])
+		if c, err := Check(t.Context(), stronger); err == nil {
+			t.Errorf("%s with ε = 0.01: %s", kind, c.Verdict)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package answer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -41,14 +40,14 @@ const pointsOfCurve = 6
 func Axis(s Stated, over string) ([]float64, error) {
 	a, ok := axes[over]
 	if !ok {
-		return nil, &check.Error{Name: "axis", Value: over, Rule: "budget-eps, K or queries"}
+		return nil, check.Want("axis", over, "budget-eps, K or queries")
 	}
 	at, err := s.number(a.flag, a.flag, 0)
 	if err != nil {
 		return nil, err
 	}
 	if !(at > 0 && at <= a.most) {
-		return nil, &check.Error{Name: a.flag, Value: at, Rule: fmt.Sprintf("in (0, %v]", a.most)}
+		return nil, check.Wantf(a.flag, at, "in (0, %v]", a.most)
 	}
 	classes, err := s.count("num-classes", "number of classes", 2)
 	if err != nil {
@@ -107,12 +106,17 @@ func NewPoint(ctx context.Context, s Stated, over string, x float64) (Point, err
 	if err != nil {
 		return point, err
 	}
-	best := plan.NewReport(r, p, plan.ReportOptions{}).Choices[0]
-	point.Agreement, point.Shown = &best.Agreement, p.Choices[0].Agreement.String()
+	return pointOf(x, plan.NewReport(r, p, plan.ReportOptions{}), p), nil
+}
+
+// pointOf returns the point of a plan and its report at x.
+func pointOf(x float64, r *plan.Report, p *plan.Plan) Point {
+	best := r.Choices[0]
+	point := Point{X: x, Agreement: &best.Agreement, Shown: p.Choices[0].Agreement.String(), Most: "-"}
 	if best.UpperBound > 0 {
-		point.Bound, point.Most = &best.UpperBound, num.Percent(best.UpperBound)
+		point.Bound, point.Most = &best.UpperBound, num.PercentUp(best.UpperBound)
 	}
-	return point, nil
+	return point
 }
 
 // DrawCurve returns the picture of a curve as far as its points are known, in ascending order.
@@ -120,7 +124,7 @@ func NewPoint(ctx context.Context, s Stated, over string, x float64) (Point, err
 func DrawCurve(s Stated, over string, points []Point, reached float64) (string, error) {
 	a, ok := axes[over]
 	if !ok {
-		return "", &check.Error{Name: "axis", Value: over, Rule: "budget-eps, K or queries"}
+		return "", check.Want("axis", over, "budget-eps, K or queries")
 	}
 	wanted, err := s.number("agreement", "agreement", 0.9)
 	if err != nil {
@@ -131,7 +135,7 @@ func DrawCurve(s Stated, over string, points []Point, reached float64) (string, 
 		return "", err
 	}
 	best := chart.Line{Name: "the best mechanism that fits", Class: "c1"}
-	bound := chart.Line{Name: "no table can be above", Class: "c2", Dashed: true}
+	bound, bounded := chart.Line{Name: "no table can be above", Class: "c2", Dashed: true}, false
 	// The whole axis from the start, so that nothing moves while points come.
 	c := chart.Chart{Title: a.title, X: a.name, LogX: true, Low: 0, High: 1, Percent: true,
 		Lines: []chart.Line{{X: []float64{values[0], values[len(values)-1]},
@@ -139,13 +143,20 @@ func DrawCurve(s Stated, over string, points []Point, reached float64) (string, 
 	for _, p := range points {
 		if p.Agreement != nil {
 			best.X, best.Y = append(best.X, p.X), append(best.Y, *p.Agreement)
+			// Until what lies between is known, the line is a guess.
+			i := slices.Index(values, p.X)
+			best.Rough = append(best.Rough, i < 1 || !slices.ContainsFunc(points, func(q Point) bool {
+				return q.X == values[i-1]
+			}))
 		}
+		most := math.NaN() // nothing is claimed of what lies about a place without a bound
 		if p.Bound != nil {
-			bound.X, bound.Y = append(bound.X, p.X), append(bound.Y, *p.Bound)
+			most, bounded = *p.Bound, true
 		}
+		bound.X, bound.Y = append(bound.X, p.X), append(bound.Y, most)
 	}
 	c.Lines = append(c.Lines, best)
-	if len(bound.X) > 0 {
+	if bounded {
 		c.Lines = append(c.Lines, bound)
 	}
 	if wanted > 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plan/commandline"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
@@ -37,6 +37,8 @@ type Plan struct {
 	Report *plan.Report `json:"report"` // that of darrm plan --json
 	Header []string     `json:"header"` // of Rows
 	Rows   [][]string   `json:"rows"`   // the table that darrm plan prints
+	Short  string       `json:"short"`  // the answer in one sentence
+	Point  Point        `json:"point"`  // of every curve through what is stated; its X is not set
 	// Sentence explains the first choice to those who decide whether it may be done.
 	Sentence string `json:"sentence"`
 }
@@ -79,21 +81,35 @@ func TooLarge(s Stated) *Beyond {
 	return &Beyond{Limit: limit, Command: PlanCommand(s)}
 }
 
+// Meaning returns what the stated budget promises a person, in words; "" where none is stated.
+func Meaning(s Stated) string {
+	e, err1 := s.number("budget-eps", "", 0)
+	d, err2 := s.number("budget-delta", "", 0)
+	if err1 != nil || err2 != nil || !(e > 0) || !(d >= 0 && d < 1) {
+		return ""
+	}
+	meaning, err := release.Meaning(accountant.Cost{Epsilon: e, Delta: d}, accountant.ReplaceOne)
+	if err != nil {
+		return ""
+	}
+	return meaning
+}
+
 // request returns what is to be planned.
 func request(s Stated) (r plan.Request, err error) {
 	epsilon := math.Inf(1)
 	if s.has("eps") {
 		epsilon, err = s.number("eps", "epsilon", 0)
 	}
-	k, err1 := s.count("K", "number of teachers K", 0)
-	classes, err2 := s.count("num-classes", "number of classes", 2)
-	queries, err3 := s.count("queries", "queries", 0)
-	e, err4 := s.number("budget-eps", "budget epsilon", 0)
-	d, err5 := s.number("budget-delta", "budget delta", 0)
-	affected, err6 := s.count("affected", "affected", k)
+	k, err1 := s.count("K", "“Teachers”", 0)
+	classes, err2 := s.count("num-classes", "“Classes”", 2)
+	queries, err3 := s.count("queries", "“Labels”", 0)
+	e, err4 := s.number("budget-eps", "“Budget: ε of all labels”", 0)
+	d, err5 := s.number("budget-delta", "“Budget: δ of all labels”", 0)
+	affected, err6 := s.count("affected", "“Teachers that one record reaches”", k)
 	delta, err7 := s.number("teacher-delta", "teacher delta", 0)
-	agreement, err8 := s.number("agreement", "agreement", 0.9)
-	mean, err9 := s.number("prior-mean", "prior mean", 0)
+	agreement, err8 := s.number("agreement", "“Wanted agreement”", 0.9)
+	mean, err9 := s.number("prior-mean", "“How often a teacher is right”", 0)
 	if err = cmp.Or(err, err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
 		return r, err
 	}
@@ -168,16 +184,25 @@ func NewPlan(ctx context.Context, s Stated, progress func(done, of int)) (*Plan,
 	return newPlan(ctx, s, r)
 }
 
-func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
-	if b := TooLarge(s); b != nil {
-		return nil, fmt.Errorf("%s: use %s", b.Limit, b.Command)
-	}
+// planOf is plan.New, whose refusals say what takes too much work.
+func planOf(ctx context.Context, r plan.Request) (*plan.Plan, error) {
 	p, err := plan.New(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	for i, x := range p.Refused {
 		p.Refused[i].Err = cmp.Or(choose.TooLong(x.Err), x.Err)
+	}
+	return p, nil
+}
+
+func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
+	if b := TooLarge(s); b != nil {
+		return nil, fmt.Errorf("%s: use %s", b.Limit, b.Command)
+	}
+	p, err := planOf(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	a := &Plan{Report: plan.NewReport(r, p, plan.ReportOptions{
 		ReachStated: s.has("affected"), Name: fieldName,
@@ -194,6 +219,10 @@ func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
 		return nil, err
 	}
 	a.Header, a.Rows = p.Table()
+	a.Point = pointOf(0, a.Report, p)
+	first := p.Choices[0]
+	a.Short = fmt.Sprintf("%v of %d labels are expected to agree with the majority of %d teachers, by %s.",
+		first.Agreement, r.Queries, r.K, first.Title())
 	a.Sentence, err = sentence(r, p.Choices[0])
 	return a, err
 }
@@ -207,6 +236,8 @@ func fieldName(parameter string) string {
 		return "their reach"
 	case "number of teachers K":
 		return "the number of teachers"
+	case "classes":
+		return "“Classes”"
 	}
 	return parameter
 }

@@ -22,7 +22,7 @@ func (s Stated) number(flag, parameter string, otherwise float64) (float64, erro
 	}
 	x, err := strconv.ParseFloat(s[flag], 64)
 	if err != nil || math.IsNaN(x) {
-		return 0, &check.Error{Name: parameter, Value: fmt.Sprintf("%.40q", s[flag]), Rule: "a number"}
+		return 0, check.Want(parameter, fmt.Sprintf("%.40q", s[flag]), "a number")
 	}
 	return x, nil
 }
@@ -34,8 +34,7 @@ func (s Stated) count(flag, parameter string, otherwise int) (int, error) {
 	}
 	n, err := strconv.Atoi(s[flag])
 	if err != nil {
-		return 0, &check.Error{Name: parameter, Value: fmt.Sprintf("%.40q", s[flag]),
-			Rule: "a whole number"}
+		return 0, check.Want(parameter, fmt.Sprintf("%.40q", s[flag]), "a whole number")
 	}
 	return n, nil
 }

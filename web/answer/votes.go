@@ -2,22 +2,17 @@ package answer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"reflect"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/commandline"
-	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/plan/choose"
-	"github.com/darrm/darrm/plurality"
-	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/commandline"
 	"github.com/darrm/darrm/votes"
 	"github.com/darrm/darrm/web/answer/chart"
 )
@@ -25,86 +20,77 @@ import (
 // Description describes a file of votes. It is not private.
 type Description struct {
 	Votes    *votes.Description `json:"votes"`    // that of darrm votes describe --json; null where something is asked
-	Facts    []string           `json:"facts"`    // those of votes.Look
-	Compares bool               `json:"compares"` // what is stated on the page is enough to compare
+	Facts    []string           `json:"facts"`    // those of the survey, as votes describe prints them
+	Answers  []string           `json:"answers"`  // to what is asked, with what follows from each; Stated's reading is one's place
+	Compares bool               `json:"compares"` // what is stated is enough to compare
+	Roles    []string           `json:"roles"`    // of each column: vote, id, truth or -; null where the file is not read by columns
+	Names    bool               `json:"names"`    // the first row has the columns' names
 	Picture  string             `json:"picture"`  // SVG; "" where something is asked
 	Header   []string           `json:"header"`   // of Teachers
 	Teachers [][]string         `json:"teachers"`
 }
 
-// options are those of votes that were dropped on the page: CSV, with classes separated by commas
-// ("0,1" where none are stated).
-func options(s Stated, name string) votes.Options {
-	o := votes.Options{Name: name, Format: votes.FormatCSV}
-	if s.has("classes") {
-		for class := range strings.SplitSeq(s["classes"], ",") {
-			o.Classes = append(o.Classes, strings.TrimSpace(class))
-		}
+// look surveys a file of votes by what is stated, and returns the options that were stated too. The reading that
+// is meant is nil where something is asked that Stated's reading does not answer.
+func look(ctx context.Context, s Stated, name string, data []byte) (found *votes.Survey, o votes.Options,
+	meant *votes.Reading, err error) {
+	if o, err = options(ctx, s, name, data); err != nil {
+		return nil, o, nil, err
 	}
-	return o
+	if found, err = votes.Look(ctx, o, s.known(), func(o votes.Options) (*votes.Reader, error) {
+		return votes.NewReader(ctx, bytes.NewReader(data), o)
+	}, nil); err != nil {
+		return nil, o, nil, err
+	}
+	at, err := s.count("reading", "reading", -1)
+	switch {
+	case err != nil:
+	case len(found.Asked) == 0 && len(found.Readings) > 0:
+		meant = found.Readings[0]
+	case at >= len(found.Readings) || at < -1:
+		err = check.Wantf("reading", at, "one of the %d answers", len(found.Readings))
+	case at >= 0:
+		meant = found.Readings[at]
+	}
+	return found, o, meant, err
 }
 
-// Describe describes votes of a CSV file, of which name is the name: what the file holds, what is
-// asked, and figures where nothing is. The errors are those of reading.
+func (s Stated) known() votes.Known { return votes.Known{Classes: s.has("classes")} }
+
+// Describe describes votes of a file of text, of which name is the name: what the file holds, what is
+// asked, and figures where nothing is, or where it is answered. The errors are those of reading.
 func Describe(ctx context.Context, s Stated, name string, data []byte) (*Description, error) {
-	o := options(s, name)
-	found, err := votes.Look(ctx, o, votes.Known{Classes: s.has("classes")}, func(o votes.Options) (*votes.Reader,
-		error) {
-		return votes.NewReader(ctx, bytes.NewReader(data), o)
-	}, nil)
+	found, _, reading, err := look(ctx, s, name, data)
 	if err != nil {
 		return nil, err
 	}
-	out := &Description{Facts: append([]string{found.String()}, found.Facts()...)}
+	first, err := FirstRows(ctx, name, data)
+	if err != nil {
+		return nil, err
+	}
+	out := &Description{Roles: rolesOf(found.Columns, first[0]), Names: found.Columns.In == "columns", Compares: reading != nil}
+	for _, fact := range found.Facts(s.known(), fieldName) {
+		out.Facts = append(out.Facts, fact.String())
+	}
 	if len(found.Asked) > 0 {
+		for _, reading := range found.Readings {
+			out.Answers = append(out.Answers, reading.Consequence())
+		}
+	}
+	if reading == nil {
 		return out, nil
 	}
-	reading := found.Readings[0]
 	d := reading.Description
-	plain := reading.Options
-	plain.KeepVotes, plain.NoTruth = o.KeepVotes, o.NoTruth
-	if !s.has("classes") && slices.Equal(plain.Classes, votes.IntegerClasses(2)) {
-		plain.Classes = nil
-	}
-	out.Votes, out.Compares = d, reflect.DeepEqual(plain, o)
-	out.Facts = append(out.Facts, "classes: "+strings.Join(d.Classes, ", "),
-		fmt.Sprintf("the most popular answer has %s of the votes; %d queries have a tie",
-			num.Percent(d.Agreement), d.Ties))
-	if !out.Compares {
-		out.Facts = append(out.Facts, "to compare mechanisms here, state the classes above; missing votes and "+
-			"columns are stated to darrm compare")
-	}
-	if d.Accuracy != nil {
-		out.Facts = append(out.Facts, fmt.Sprintf("it is right in %s of the %d of %d queries whose true "+
-			"label is known", num.Percent(*d.Accuracy), d.Labelled, d.Queries))
-	}
-	title := "votes for the most popular"
-	if len(d.Classes) == 2 {
-		title = "votes for " + d.Classes[1]
-	}
-	c := chart.Chart{Title: "Not private: queries by their votes", X: title + ", of " +
+	out.Votes = d
+	out.Facts = append(append(out.Facts, "classes: "+strings.Join(d.Classes, ", ")), d.Says()...)
+	c := chart.Chart{Title: "Not private: queries by their votes", X: d.HistogramTitle() + ", of " +
 		strconv.Itoa(d.K)}
 	for l, n := range d.Histogram {
 		c.High = max(c.High, float64(n))
 		c.Bars = append(c.Bars, chart.Bar{Name: strconv.Itoa(l), Class: "c1", Height: float64(n)})
 	}
 	out.Picture = c.SVG()
-	out.Header = []string{"teacher"}
-	for _, class := range d.Classes {
-		out.Header = append(out.Header, "answers "+class)
-	}
-	out.Header = append(out.Header, "like the most popular", "right")
-	for j, t := range d.Teachers {
-		row := []string{d.TeacherName(j)}
-		for _, rate := range t.Rates {
-			row = append(row, num.Percent(rate))
-		}
-		right := "-"
-		if t.Accuracy != nil {
-			right = num.Percent(*t.Accuracy)
-		}
-		out.Teachers = append(out.Teachers, append(row, num.Percent(t.Agreement), right))
-	}
+	out.Header, out.Teachers = d.Table()
 	return out, nil
 }
 
@@ -114,40 +100,98 @@ type Comparison struct {
 	Header  []string                   `json:"header"` // of Rows
 	Rows    [][]string                 `json:"rows"`   // the table that darrm compare prints
 	Refused []string                   `json:"refused"`
-	Command string                     `json:"command"`
+	Command string                     `json:"command"` // darrm compare
+	Release []string                   `json:"release"` // the commands that release these labels by the chosen mechanism
 }
 
-// Compare compares the mechanisms that apply to votes of a CSV file, by what is stated of
-// label-eps, delta (0), affected and classes. Teachers promise nothing. Cost: that of the optima.
+// Compare compares on votes of a file of text the mechanisms that a plan for so many labels has: by what is
+// stated of the file, and of budget-eps, budget-delta and affected. Teachers promise nothing. Cost: that of the plan.
 func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparison, error) {
-	epsilon, err1 := s.number("label-eps", "label epsilon", 0)
-	delta, err2 := s.number("delta", "delta", 0)
-	affected, err3 := s.count("affected", "affected", release.AllTeachers)
-	if err := cmp.Or(err1, err2, err3); err != nil {
+	_, o, reading, err := look(ctx, s, name, data)
+	if err != nil {
 		return nil, err
 	}
-	r, err := votes.NewReader(ctx, bytes.NewReader(data), options(s, name))
+	if reading == nil {
+		return nil, fmt.Errorf("%s: answer what is asked of the file", name)
+	}
+	d, abstain := reading.Description, reading.Options.Missing == votes.MissingAbstain
+	if len(reading.Options.Labels) > 0 {
+		return nil, fmt.Errorf("%s has several labels of a question: use darrm compare", name)
+	}
+	at := maps.Clone(s)
+	at["K"], at["num-classes"], at["queries"] = strconv.Itoa(d.K), strconv.Itoa(len(d.Classes)),
+		strconv.FormatInt(d.Queries, 10)
+	if beyond := TooLarge(at); beyond != nil {
+		return nil, fmt.Errorf("%s: use darrm compare", beyond.Limit)
+	}
+	r, err := request(at)
+	if err != nil {
+		return nil, err
+	}
+	r.Missing = abstain
+	ballots, err := ballotsOf(ctx, reading.Options, data, d.K, abstain)
+	if err != nil {
+		return nil, err
+	}
+	p, err := planOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.Compare(ctx, r, ballots)
+	if err != nil {
+		return nil, err
+	}
+	c.Classes = d.Classes
+	out := &Comparison{Report: c.Report()}
+	out.Header, out.Rows = c.Table()
+	for _, row := range c.Rows {
+		if row.Refused != nil {
+			out.Refused = append(out.Refused, fmt.Sprintf("%s: %v", row.Title, row.Refused))
+		}
+	}
+	// The command reads the file by its name; all else that is stated is to be said.
+	o.Classes, o.Header, o.IDColumn, o.LabelColumn, o.VoteColumns, o.VotesColumn = nil, votes.HeaderAuto, "", "", nil, ""
+	stated := commandline.Reading(reading.Options, o, votes.Known{})
+	if slices.Equal(d.Classes, votes.IntegerClasses(2)) {
+		stated = slices.DeleteFunc(stated, func(f commandline.Flag) bool { return f.Name == "classes" })
+	}
+	flags := make(map[string][]string)
+	for _, f := range stated {
+		flags[f.Name] = append(flags[f.Name], f.Value)
+	}
+	words := commandline.AddFlags([]string{"darrm", "compare", name}, stated)
+	for _, flag := range []string{"budget-eps", "budget-delta", "affected"} {
+		if s.has(flag) {
+			words, flags[flag] = commandline.AddFlag(words, flag, s[flag]), []string{s[flag]}
+		}
+	}
+	out.Command = strings.Join(commandline.ShellWords(words), " ")
+	release, err := commandline.Stated{Flags: flags, Files: []string{name}, Reading: func(flag string) bool {
+		return slices.ContainsFunc(stated, func(f commandline.Flag) bool { return f.Name == flag })
+	}}.Complete(plan.NewReport(r, p, plan.ReportOptions{ReachStated: s.has("affected"), Name: fieldName}), r, p)
+	for _, words := range release {
+		out.Release = append(out.Release, strings.Join(commandline.ShellWords(words), " "))
+	}
+	return out, err
+}
+
+// ballotsOf reads the votes of k teachers.
+func ballotsOf(ctx context.Context, o votes.Options, data []byte, k int, abstain bool) (*ensemble.Ballots, error) {
+	r, err := votes.NewReader(ctx, bytes.NewReader(data), o)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	classes := len(r.Classes())
-	if r.K() > mostTeachers || classes > 2 && plurality.Histograms(r.K(), classes) > mostHistograms {
-		return nil, fmt.Errorf("number of teachers K = %d with %d classes, but this page solves for at "+
-			"most %d teachers of two classes, or %d sorted histograms: use darrm compare", r.K(), classes,
-			mostTeachers, mostHistograms)
-	}
-	ballots, err := ensemble.NewBallots(r.K(), classes)
+	ballots, err := ensemble.NewBallots(k, len(r.Classes()))
 	if err != nil {
 		return nil, err
+	}
+	if abstain {
+		ballots.AllowMissing()
 	}
 	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, err
-		}
-		if b.Missing != nil {
-			return nil, fmt.Errorf("%s has missing votes, which darrm compare takes with --missing abstain",
-				name)
 		}
 		for i := range b.Len() {
 			truth := ensemble.NoTruth
@@ -160,43 +204,5 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 		}
 		b.Release()
 	}
-	nothing := math.Inf(1)
-	prepared, err := choose.PrepareComparison(choose.Request{
-		Stated: release.Stated{Epsilon: &nothing, LabelEpsilon: &epsilon, Delta: &delta,
-			Affected: &affected},
-		K: r.K(), Classes: classes, Neighbours: accountant.ReplaceOne,
-	})
-	if err != nil {
-		return nil, err
-	}
-	options, err := prepared.Options(ctx, r.K())
-	if err != nil {
-		return nil, err
-	}
-	c, err := ensemble.Compare(ctx, ballots, options)
-	if err != nil {
-		return nil, err
-	}
-	c.Classes = r.Classes()
-	out := &Comparison{Report: c.Report()}
-	out.Header, out.Rows = c.Table()
-	for _, row := range c.Rows {
-		if row.Refused != nil {
-			out.Refused = append(out.Refused, fmt.Sprintf("%s: %v", row.Title, row.Refused))
-		}
-	}
-	words := []string{"darrm", "compare", name}
-	for _, flag := range []string{"classes", "label-eps", "delta"} {
-		if s.has(flag) {
-			words = append(words, "--"+flag, s[flag])
-		}
-	}
-	words = append(words, "--eps", "inf")
-	if affected == release.AllTeachers {
-		words = append(words, "--data", "overlapping")
-	} else {
-		words = append(words, "--affected", strconv.Itoa(affected))
-	}
-	out.Command = strings.Join(commandline.ShellWords(words), " ")
-	return out, nil
+	return ballots, nil
 }

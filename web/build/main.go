@@ -16,6 +16,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/darrm/darrm/internal/markup"
 )
 
 // mostBytes is the largest program that a page may have, compressed.
@@ -92,6 +94,9 @@ func build(ctx context.Context, folder string) error {
 		data, err := os.ReadFile(filepath.Join("web/page", name))
 		if err != nil {
 			return err
+		}
+		if name == "style.css" {
+			data = append(data, markup.PrintStyle...)
 		}
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
 			return err

@@ -25,6 +25,11 @@ const source = () => URL.createObjectURL(new Blob([darrmRuntime], {type: "text/j
 
 class Stopped extends Error {}
 
+// unlessStopped passes over an error, but for the one that ends all that follows.
+function unlessStopped(err) {
+  if (err instanceof Stopped) throw err;
+}
+
 // Worker with one program. A call that is not wanted any more is ended with its worker: a program of one
 // thread hears nothing while it solves.
 class Program {
@@ -89,7 +94,7 @@ const programs = {plan: new Program(), curves: new Program(), votes: new Program
 // --- Showing -------------------------------------------------------------------------------------
 
 function table(e, header, rows, caption) {
-  const head = make("tr", ...header.map((h) => { const th = make("th", h); th.scope = "col"; return th; }));
+  const head = make("tr", ...header.map((h) => { const th = make("th", h); th.scope = "col"; return th; })); // texts, or controls
   e.replaceChildren(...(caption ? [make("caption", caption)] : []), make("thead", head),
     make("tbody", ...rows.map((row) => make("tr", ...row.map((cell) => make("td", cell))))));
 }
@@ -104,6 +109,13 @@ function picture(e, svg) {
 // command shows a command, which is broken between words alone.
 const command = (id, text) => $(id).replaceChildren(...text.split(/( )/).map((w) =>
   w === " " ? w : make("span", w)));
+
+// commands shows the command that releases, and what is run before it, if anything.
+function commands(part, before, release) {
+  command(part + "-prepare", before || "");
+  $(part + "-prepare").parentElement.hidden = !before;
+  command(part + "-release", release);
+}
 
 function complain(id, err) {
   $(id).hidden = !err;
@@ -171,6 +183,7 @@ function show() {
     for (const e of $("plan").elements) if (e.name) e.value = fields.get(e.name) ?? "";
     for (const e of $("plan").querySelectorAll(".field[data-low] > input[name]")) e.dispatchEvent(new Event("input"));
     $("own").open = ["eps", "teacher-delta", "teachers"].some((f) => fields.get(f));
+    if ($("own").open) $("more").open = true;
   }
   if (part === "plan") plan();
   if (part === "story") story();
@@ -179,52 +192,79 @@ function show() {
 // keep writes the fields of the plan into the address.
 const keep = () => history.replaceState(null, "", "#plan?" + new URLSearchParams(stated($("plan"))));
 
+$("plan-share").hidden = !location.protocol.startsWith("http"); // a path on this machine is no link
+$("plan-link").addEventListener("click", async ({target}) => {
+  keep();
+  let done = "Copied";
+  try { await navigator.clipboard.writeText(location.href); } catch { done = "It stands in the address"; }
+  target.textContent = done;
+  setTimeout(() => { target.textContent = "Copy a link"; }, 1500);
+});
+
 // --- Plan ------------------------------------------------------------------------------------------
 
-let planned = "", latest = 0, later;
+let planned = "", said = "", latest = 0, later;
+
+// others tells what the fields state that are folded up, where they are.
+function others(fields) {
+  const reach = fields.affected, classes = fields["num-classes"] || "2", delta = fields["budget-delta"];
+  $("more-stated").textContent = `: one record reaches ${reach || "all"} teacher${reach === "1" ? "" : "s"}, ${classes} classes, δ = ${delta || "0"}`;
+}
 
 function showPlan(answer, again) {
   const {report, header, rows, sentence} = answer, best = report.choices[0];
-  $("plan-best").textContent = rows[0][0] + ": " + rows[0][3] + " % expected agreement";
+  $("plan-best").textContent = said = answer.short;
   table($("plan-rows"), header, rows);
   list($("plan-notes"), [...(report.warnings || []).map((w) => "Warning: " + w), ...(report.notes || [])]);
   list($("plan-refused"), report.refused.map((r) => r.mechanism + ": " + r.why));
   $("plan-refused").parentElement.hidden = report.refused.length === 0;
-  command("plan-prepare", best.prepare || "");
-  $("plan-prepare").parentElement.hidden = !best.prepare;
-  command("plan-command", best.command);
+  commands("plan", best.prepare, best.command);
   command("plan-again", again);
+  $("plan-best").classList.remove("soon");
   $("plan-sentence").textContent = sentence;
   $("plan-out").hidden = false;
 }
 
 async function plan() {
   const fields = stated($("plan")), key = JSON.stringify(fields);
-  if (key === planned || !booted) return;
+  if (!booted) return;
+  if (key === planned) { // moved, and back again
+    if (["planned", "complete"].includes(document.documentElement.dataset.state)) {
+      $("plan-best").textContent = said;
+      $("plan-best").classList.remove("soon");
+    }
+    return;
+  }
   planned = key;
   const mine = ++latest, p = programs.plan;
   if (p.waiting.size) p.stop();
   programs.curves.stop();
+  others(fields);
   complain("plan-error");
+  $("plan-best").textContent = "";
+  between(fields);
   $("plan-status").textContent = "Planning …";
+  for (const mark of ["planning", "first-answer", "planned", "budget-curve"]) performance.clearMarks(mark);
+  performance.mark("planning");
   $("plan-stop").hidden = false;
   $("curve-stop").hidden = $("curve-go").hidden = true;
   $("curve-status").textContent = "";
   document.documentElement.dataset.state = "busy";
   try {
-    const {beyond, command: again} = await p.call({call: "limit", stated: fields});
+    const {beyond, meaning, command: again} = await p.call({call: "limit", stated: fields});
+    if (mine !== latest) return;
+    $("plan-meaning").textContent = meaning;
     if (beyond) {
-      $("plan-out").hidden = true;
       throw new Error(beyond.limit + ". The command has no such limit: " + again);
     }
+    // The axes stand where the curves will, as soon as what is stated is a plan.
+    for (const f of figures) await draw(p, fields, {f, over: f.dataset.over, points: [], reached: 0}).catch(unlessStopped);
     // What needs no solver comes at once.
-    const quick = await p.call({call: "quick", stated: fields}).catch((err) => {
-      if (err instanceof Stopped) throw err;
-      return null;
-    });
+    const quick = await p.call({call: "quick", stated: fields}).catch(unlessStopped);
     if (mine !== latest) return;
     if (quick) {
       showPlan(quick, again);
+      $("plan-best").classList.add("soon");
       performance.mark("first-answer");
       $("plan-status").textContent = "These fit. Optimal tables are being worked out …";
     }
@@ -234,8 +274,15 @@ async function plan() {
       {progress: (done, of) => { bar.max = of; bar.value = done; }});
     if (mine !== latest) return;
     showPlan(answer, again);
+    // Its own point is one of each curve.
+    for (const f of figures) {
+      const over = f.dataset.over, x = Number(fields[over]);
+      known.set(pointKey(fields, over, x), answer.point);
+      await draw(p, fields, {f, over, points: [{...answer.point, x}], reached: 0});
+    }
     $("plan-status").textContent = "Worked out: " + answer.rows.length + " mechanisms fit.";
     document.documentElement.dataset.state = "planned";
+    performance.mark("planned");
     curves(fields, answer.report.advice);
   } catch (err) {
     if (mine !== latest) return;
@@ -243,6 +290,7 @@ async function plan() {
     $("plan-status").textContent = err instanceof Stopped ? "Stopped." : "";
     if (!(err instanceof Stopped)) {
       $("plan-out").hidden = true;
+      for (const f of figures) for (const e of f.querySelectorAll(".picture, table")) e.replaceChildren();
       complain("plan-error", err);
     }
   } finally {
@@ -252,37 +300,76 @@ async function plan() {
 
 $("plan").addEventListener("submit", (e) => e.preventDefault());
 $("plan").addEventListener("input", () => {
+  between(stated($("plan")));
   clearTimeout(later);
   later = setTimeout(() => { keep(); plan(); }, 350);
 });
 $("plan-stop").addEventListener("click", () => programs.plan.stop());
 
-// Curves come point by point: the ends and the middle first.
+// Curves come point by point: the budget's first, the plan's own point and the ends before what lies between, each
+// time the middle of the widest gap. A point that is known, from the plan or from before, is not worked out again.
+const figures = [...document.querySelectorAll("figure[data-over]")], known = new Map();
 let drawn = 0, again = null;
 
+function pointKey(fields, over, x) {
+  const {agreement, ...at} = {...fields, [over]: String(x)}; // the wanted agreement changes no point
+  return JSON.stringify(Object.entries(at).sort());
+}
+
+// Without the budget, what the curve by budget stands for; and its points.
+const besides = (fields) => pointKey({...fields, "budget-eps": ""}, "budget-eps", 0);
+let byBudget = {of: "", points: []};
+
+// between shows at once what a moved budget gives: the figure where it is worked out, else those of its
+// neighbours on the curve.
+function between(fields) {
+  const x = Number(fields["budget-eps"]), {of, points} = byBudget;
+  if (of !== besides(fields) || !(x > 0)) return;
+  const below = points.findLast((p) => p.x <= x), above = points.find((p) => p.x >= x);
+  if (!below || !above) return;
+  const one = below.x === above.x, least = below.agreement === null ? "at most" : `between ${below.shown} and`;
+  if (above.agreement === null || !one && below.agreement > above.agreement) return;
+  $("plan-best").classList.add("soon");
+  $("plan-best").textContent = `ε = ${fields["budget-eps"]}: ${one ? above.shown : `${least} ${above.shown}`} of the labels are expected to agree`;
+}
+
+// coarse returns the places of n points, those that show most of the range first.
+function coarse(n) {
+  const places = [0, n - 1].filter((v, i, a) => a.indexOf(v) === i);
+  for (let step = (n - 1) / 2; places.length < n; step /= 2) {
+    for (let at = step; at < n - 1; at += step) if (!places.includes(Math.round(at))) places.push(Math.round(at));
+  }
+  return places;
+}
+
 async function curves(fields, advice) {
-  const mine = ++drawn, p = programs.curves, figures = [...document.querySelectorAll("figure[data-over]")];
+  const mine = ++drawn, p = programs.curves;
   again = () => curves(fields, advice);
   $("curve-stop").hidden = false;
   $("curve-go").hidden = true;
   try {
     const work = [];
-    for (const f of figures) {
+    for (const [nth, f] of figures.entries()) {
       const over = f.dataset.over, reached = {"budget-eps": advice?.least_budget_epsilon, queries: advice?.most_queries}[over] || 0;
-      const axis = await p.call({call: "axis", stated: fields, over});
-      const curve = {f, over, reached, points: []};
-      await draw(p, fields, curve);
-      const last = axis.length - 1, middle = last >> 1;
-      const order = [...new Set([0, last, middle, ...axis.keys()])];
-      order.forEach((i, nth) => work.push({curve, x: axis[i], nth}));
-    }
-    work.sort((a, b) => a.nth - b.nth);
-    let done = 0;
-    for (const {curve, x} of work) {
-      $("curve-status").textContent = `Point ${++done} of ${work.length} …`;
-      curve.points.push(await p.call({call: "point", stated: fields, over: curve.over, x}));
+      const axis = await p.call({call: "axis", stated: fields, over}), curve = {f, over, reached, points: []};
+      if (over === "budget-eps") byBudget = {of: besides(fields), points: curve.points};
+      for (const [round, i] of coarse(axis.length).entries()) {
+        const key = pointKey(fields, over, axis[i]);
+        if (known.has(key)) curve.points.push({...known.get(key), x: axis[i]});
+        else work.push({curve, key, x: axis[i], rank: (nth > 0) * 100 + round});
+      }
       curve.points.sort((a, b) => a.x - b.x);
       await draw(p, fields, curve);
+    }
+    work.sort((a, b) => a.rank - b.rank);
+    let done = 0;
+    for (const {curve, key, x} of work) {
+      $("curve-status").textContent = `Curves: point ${++done} of ${work.length} …`;
+      if (!known.has(key)) known.set(key, await p.call({call: "point", stated: fields, over: curve.over, x}));
+      curve.points.push({...known.get(key), x});
+      curve.points.sort((a, b) => a.x - b.x);
+      await draw(p, fields, curve);
+      if (curve.over === "budget-eps" && !work.slice(done).some((w) => w.curve === curve)) performance.mark("budget-curve");
     }
     if (mine !== drawn) return;
     $("curve-status").textContent = "The curves are complete.";
@@ -348,20 +435,78 @@ for (const part of ["votes", "table"]) {
 const mostBytes = {votes: 64 << 20, table: 8 << 20};
 
 async function bytesOf(part, file) {
-  if (file.size > mostBytes[part]) {
-    throw new Error(`${file.name} has ${file.size} bytes, but this page reads at most ${mostBytes[part]}: use the command`);
+  const most = mostBytes[part], tooLong = () => new Error(`${file.name} has more than ${most} bytes, which this page reads at most: use the command`);
+  if (file.size > most) throw tooLong();
+  if (!/\.gz$/i.test(file.name)) return new Uint8Array(await file.arrayBuffer());
+  const pieces = [];
+  let size = 0;
+  try {
+    for (const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader(); ;) {
+      const {done, value} = await reader.read();
+      if (done) break;
+      pieces.push(value);
+      if ((size += value.length) > most) { reader.cancel(); break; }
+    }
+  } catch {
+    throw new Error(`${file.name}: its gzip data are damaged or cut off, or bytes follow their end`);
   }
-  return new Uint8Array(await file.arrayBuffer());
+  if (size > most) throw tooLong();
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-let ballots = null; // the file of votes
+// --- Votes -------------------------------------------------------------------------------------------
+
+// The file of votes, the roles of its columns if a person stated them, and their answer to what is asked.
+let ballots = null, roles = "", answered = "";
+const roleNames = {vote: "vote", id: "id", truth: "truth", "-": "not read"};
+
+const statedVotes = () => ({...stated($("votes")), ...(roles && {roles}), ...(answered && {reading: answered})});
+
+// columns shows the first rows, and above them what each column is.
+function columns(rows, found, names) {
+  const json = /\.(jsonl|ndjson)(\.gz)?$/i.test(ballots.name);
+  const picks = rows[0].map((name, at) => {
+    const pick = make("select", ...Object.entries(roleNames).map(([value, text]) => {
+      const option = make("option", text);
+      option.value = value;
+      return option;
+    }));
+    pick.setAttribute("aria-label", `column ${at + 1}, ${name}`);
+    pick.value = (roles ? roles.split(",") : found)?.[at] || "vote";
+    pick.addEventListener("change", () => {
+      roles = picks.map((p) => p.value).join(",");
+      answered = "";
+      describe();
+    });
+    return pick;
+  });
+  table($("votes-rows"), picks, rows);
+  $("votes-rows").classList.toggle("named", names || json);
+  $("votes-header").hidden = json;
+  $("votes-columns").hidden = false;
+}
+
+// ask offers the answers to what is asked of a file.
+function ask(d) {
+  const asked = d.facts.filter((f) => f.startsWith("asked: ")).map((f) => make("p", f.slice(7)));
+  $("votes-asked").replaceChildren($("votes-asked").firstElementChild, ...asked, ...(d.answers || []).map((text, i) => {
+    const choice = make("input"), label = make("label", choice, " " + text);
+    [choice.type, choice.name, choice.value, choice.checked] = ["radio", "reading", String(i), answered === String(i)];
+    choice.addEventListener("change", () => { answered = choice.value; describe(); });
+    return label;
+  }));
+  $("votes-asked").hidden = asked.length === 0;
+}
 
 const describe = () => busy("votes", "Reading …", async (p) => {
-  $("votes-out").hidden = $("compare-out").hidden = true;
+  $("votes-out").hidden = $("compare-out").hidden = $("votes-asked").hidden = true;
   $("votes-compare").disabled = true;
-  const d = await p.call({call: "describe", stated: stated($("votes")), name: ballots.name},
-    {bytes: await bytesOf("votes", ballots)});
-  list($("votes-facts"), d.facts);
+  const bytes = await bytesOf("votes", ballots), rows = await p.call({call: "rows", stated: {}, name: ballots.name}, {bytes});
+  columns(rows, null, false);
+  const d = await p.call({call: "describe", stated: statedVotes(), name: ballots.name}, {bytes});
+  if (d.roles) columns(rows, d.roles, d.names);
+  ask(d);
+  list($("votes-facts"), d.facts.filter((f) => !f.startsWith("asked: ")));
   if (d.picture) picture($("votes-picture"), d.picture);
   else $("votes-picture").replaceChildren();
   table($("votes-teachers"), d.header || [], d.teachers || []);
@@ -369,17 +514,33 @@ const describe = () => busy("votes", "Reading …", async (p) => {
   $("votes-compare").disabled = !d.compares;
 });
 
-takesFile("votes", $("votes-file"), (file) => { ballots = file; describe(); });
-$("v-classes").addEventListener("change", () => { if (ballots) describe(); });
+// take begins with a new file, of which nothing is stated.
+function take(file) {
+  [ballots, roles, answered] = [file, "", ""];
+  $("v-classes").value = $("v-header").value = "";
+  $("votes-columns").hidden = true;
+  describe();
+}
+
+takesFile("votes", $("votes-file"), (file) => { $("votes-paste").value = ""; take(file); });
+// Cells of a sheet are pasted as lines with tabs. They become a file like any other, which has no name of its own.
+$("votes-paste").addEventListener("input", ({target}) => {
+  const text = target.value;
+  if (!text.trim()) return;
+  const kind = text.includes("\t") ? "tsv" : text.trimStart().startsWith("{") ? "jsonl" : "csv";
+  take(new File([text.endsWith("\n") ? text : text + "\n"], "votes." + kind));
+});
+for (const id of ["v-classes", "v-header"]) $(id).addEventListener("change", () => { if (ballots) { answered = ""; describe(); } });
 
 $("votes").addEventListener("submit", () => {
   if (!ballots) return;
   busy("votes", "Comparing …", async (p) => {
     $("compare-out").hidden = true;
-    const c = await p.call({call: "compare", stated: stated($("votes")), name: ballots.name},
+    const c = await p.call({call: "compare", stated: statedVotes(), name: ballots.name},
       {bytes: await bytesOf("votes", ballots)});
     table($("compare-rows"), c.header, c.rows);
     list($("compare-refused"), c.refused);
+    commands("compare", c.release.slice(0, -1).join(" && "), c.release.at(-1));
     command("compare-command", c.command);
     $("compare-out").hidden = false;
   });

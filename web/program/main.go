@@ -75,8 +75,9 @@ func call(r request, file []byte) (any, error) {
 	case "limit":
 		return struct {
 			Beyond  *answer.Beyond `json:"beyond"`
+			Meaning string         `json:"meaning"`
 			Command string         `json:"command"`
-		}{answer.TooLarge(r.Stated), answer.PlanCommand(r.Stated)}, nil
+		}{answer.TooLarge(r.Stated), answer.Meaning(r.Stated), answer.PlanCommand(r.Stated)}, nil
 	case "plan":
 		return answer.NewPlan(ctx, r.Stated, func(done, of int) {
 			post(map[string]any{"id": r.ID, "done": done, "of": of})
@@ -89,6 +90,8 @@ func call(r request, file []byte) (any, error) {
 		return answer.NewPoint(ctx, r.Stated, r.Over, r.X)
 	case "curve":
 		return answer.DrawCurve(r.Stated, r.Over, r.Points, r.Reached)
+	case "rows":
+		return answer.FirstRows(ctx, r.Name, file)
 	case "describe":
 		return answer.Describe(ctx, r.Stated, r.Name, file)
 	case "compare":

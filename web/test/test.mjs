@@ -6,13 +6,14 @@
 // PROGRAM is darrm without HiGHS, whose arithmetic the page has; FOLDER is what make web made. --quick leaves out all
 // plans but two, --only all tests whose names have not this text. It prints the time to the first answer.
 import {execFileSync, spawn} from "node:child_process";
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from "node:fs";
 import {createServer} from "node:http";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {parseArgs} from "node:util";
+import {gzipSync} from "node:zlib";
 import puppeteer from "puppeteer-core";
 
 const {values: options, positionals: [program, folder]} = parseArgs({allowPositionals: true, options: {
@@ -116,7 +117,7 @@ async function samePlan(page, plan) {
   equal(rows.length, report.choices.length, what + ", mechanisms");
   for (const row of rows) check(printed.includes(row.join(" ")), `${what}: the command has no row ${row.join(" | ")}`);
   const first = report.choices[0];
-  equal(await text(page, "#plan-command"), first.command, what + ", command");
+  equal(await text(page, "#plan-release"), first.command, what + ", command");
   equal(await text(page, "#plan-prepare"), first.prepare || "", what + ", the command before");
   check((await text(page, "#plan-sentence")).includes(first.title), what + ", sentence");
   const again = await text(page, "#plan-again");
@@ -125,12 +126,39 @@ async function samePlan(page, plan) {
 }
 
 // drop drops a file on a part of the page.
-async function drop(page, selector, name, content) {
+const drop = (page, selector, name, content) => dropBytes(page, selector, name, Buffer.from(content));
+
+async function dropBytes(page, selector, name, bytes) {
   await page.$eval(selector, (zone, name, content) => {
     const data = new DataTransfer();
-    data.items.add(new File([content], name));
+    data.items.add(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], name));
     zone.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-  }, name, content);
+  }, name, bytes.toString("base64"));
+}
+
+// The votes in the shapes that people have, with what is told and asked of each (votes/testdata/strange).
+const strange = join(import.meta.dirname, "../../votes/testdata/strange");
+
+// sameSurvey compares what the page says of a file with what votes describe finds, asks and counts.
+async function sameSurvey(page, name) {
+  const path = join(strange, name);
+  let d = null;
+  try { d = JSON.parse(darrm("votes", "describe", path, "--json")); } catch { /* of which nothing can be read */ }
+  await page.evaluate(() => { for (const id of ["votes-out", "votes-error"]) document.getElementById(id).hidden = true; });
+  await dropBytes(page, "#part-votes", name, readFileSync(path));
+  await page.waitForFunction(() => !document.getElementById("votes-out").hidden || !document.getElementById("votes-error").hidden, {timeout: limit});
+  const facts = await text(page, "#votes-facts"), shown = await page.$eval("#votes-out", (out) => !out.hidden);
+  if (options.shots) await page.screenshot({path: join(options.shots, `survey-${name}.png`), fullPage: true});
+  const reads = /\.(csv|jsonl)(\.gz)?$/.test(name);
+  equal(shown, d !== null && reads, `${name}: is described`);
+  if (!shown) { check((await text(page, "#votes-error")).length > 20, `${name}: no reason`); return; }
+  check(facts.includes(`${d.queries} queries, K = ${d.k} teachers`), `${name}: ${facts}`);
+  const asked = await text(page, "#votes-asked");
+  for (const a of d.asked ?? []) check(asked.includes(a), `${name}: does not ask ${a}`);
+  equal(await page.$eval("#votes-asked", (f) => !f.hidden), (d.asked ?? []).length > 0, `${name}: asks`);
+  for (const v of d.values ?? []) check(facts.includes(v.value), `${name}: no value ${v.value}: ${facts}`);
+  equal((await cells(page, "#votes-teachers")).length, d.asked ? 0 : d.teachers.length, `${name}: teachers`);
+  equal(await page.$eval("#votes-picture", (p) => p.querySelector("svg") !== null), !d.asked, `${name}: a picture`);
 }
 
 async function accessible(page, what) {
@@ -140,6 +168,33 @@ async function accessible(page, what) {
   for (const f of found) check(false, `${what}: axe: ${f}`);
   const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - innerWidth);
   check(wide <= 0, `${what}: ${wide} pixels wider than the screen`);
+}
+
+// onPaper prints a page to PDF as a dark or light screen has it: its words are on the paper, which is light.
+async function onPaper(page, what, width) {
+  const pdf = await page.pdf({preferCSSPageSize: true, printBackground: true});
+  const pages = execFileSync("pdftotext", ["-bbox", "-", "-"], {input: pdf, encoding: "utf8"}).split("<page ").slice(1);
+  check(pages.length > 0, what + ": no sheet of paper");
+  for (const [i, sheet] of pages.entries()) {
+    const [w, h] = sheet.match(/[\d.]+/g).map(Number), words = [...sheet.matchAll(/<word xMin="(\S+)" yMin="(\S+)" xMax="(\S+)" yMax="(\S+)">/g)];
+    check(Math.abs(w - 595) < 1 && Math.abs(h - 842) < 1, `${what}: paper of ${w} by ${h}`);
+    check(words.length > 0, `${what}: sheet ${i + 1} is empty`);
+    for (const [, a, b, c, d] of words) check(a >= 0 && b >= 0 && c <= w && d <= h, `${what}: a word is outside the paper`);
+  }
+  await page.emulateMediaType("print");
+  await page.setViewport({width: 703, height: 1032}); // A4 without its margins
+  const faults = await page.evaluate(() => {
+    const outside = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), line = document.createRange();
+    for (let n; n = walker.nextNode();) {
+      line.selectNodeContents(n);
+      if (n.parentElement.checkVisibility() && !n.parentElement.closest(".skip") && [...line.getClientRects()].some((r) => r.right > innerWidth + 1)) outside.push(n.data);
+    }
+    return [outside, getComputedStyle(document.body).backgroundColor];
+  });
+  equal(faults[0].join(" | "), "", what + ", outside the paper");
+  equal(faults[1], "rgb(255, 255, 255)", what + ", paper");
+  await page.emulateMediaType("screen");
+  await page.setViewport({width, height: 900});
 }
 
 const votes = ["query,t1,t2,t3,t4,t5,label", ...Array.from({length: 40}, (_, i) =>
@@ -172,7 +227,7 @@ const tests = {
     check(/at most 150 teachers.*darrm plan .*--K 100000/.test(await text(page, "#plan-error")), "a plan beyond the page's limit");
     await go(page, "plan?K=x&queries=10&budget-eps=1&budget-delta=1e-6");
     await planned(page);
-    check(/number of teachers K/.test(await text(page, "#plan-error")), "a number that is none");
+    check(/“Teachers”/.test(await text(page, "#plan-error")), "a number that is none");
     await clean(page, "plans");
     await page.close();
     await s.end();
@@ -224,11 +279,43 @@ const tests = {
     await page.click("#votes-compare");
     await visible(page, "#compare-out");
     const command = await text(page, "#compare-command");
-    equal(command, "darrm compare votes.csv --label-eps 0.5 --delta 1e-6 --eps inf --affected 1", "comparison, command");
+    equal(command, "darrm compare votes.csv --budget-eps 2 --budget-delta 1e-5 --affected 1", "comparison, command");
     const compared = darrm(...command.replace("votes.csv", votesFile).split(" ").slice(1)).split("\n").map((l) => l.trim().replace(/\s+/g, " "));
     const rows = await cells(page, "#compare-rows");
     check(rows.length > 3, "comparison: " + rows.length + " rows");
     for (const row of rows) check(compared.includes(row.join(" ")), "the command compares no " + row.join(" | "));
+    // Pasted cells are the same votes.
+    await page.evaluate(() => { document.getElementById("votes-out").hidden = true; });
+    await page.$eval("#votes-paste", (e, cells) => { e.value = cells; e.dispatchEvent(new Event("input", {bubbles: true})); }, votes.trim().replaceAll(",", "\t"));
+    await visible(page, "#votes-out");
+    equal(await text(page, "#votes-facts"), facts, "pasted cells");
+    // A role is changed by a choice, what is asked is answered by one, and both stand in the command.
+    const pick = async (column, role) => { await page.evaluate(() => { document.getElementById("votes-out").hidden = true; });
+      await page.select(`#votes-rows th:nth-child(${column}) select`, role); await visible(page, "#votes-out"); };
+    await drop(page, "#part-votes", "v.csv", votes);
+    await visible(page, "#votes-out");
+    equal(await page.$$eval("#votes-rows select", (all) => all.map((e) => e.value).join(" ")), "id vote vote vote vote vote truth", "roles");
+    equal((await cells(page, "#votes-rows"))[1].join(), "q0,0,0,0,1,0,0", "the first rows");
+    await pick(6, "-");
+    check((await text(page, "#votes-facts")).includes("K = 4 teachers"), "a column that is left out");
+    await page.click("#votes-compare");
+    await visible(page, "#compare-out");
+    equal(await text(page, "#compare-command"), "darrm compare v.csv --id-column '#1' --label-column '#7' --vote-columns '#2..#5' --budget-eps 2 --budget-delta 1e-5 --affected 1",
+      "comparison of columns that were chosen");
+    await dropBytes(page, "#part-votes", "pm1.csv.gz", gzipSync(readFileSync(join(strange, "pm1_demo.csv"))));
+    await visible(page, "#votes-asked");
+    check(await page.$eval("#votes-compare", (b) => b.disabled), "a file that asks is compared");
+    await page.evaluate(() => { document.getElementById("votes-out").hidden = true; });
+    await page.click("#votes-asked input[value='0']");
+    await visible(page, "#votes-out");
+    await page.waitForFunction(() => !document.getElementById("votes-compare").disabled, {timeout: limit});
+    await page.click("#votes-compare");
+    await visible(page, "#compare-out");
+    check((await text(page, "#compare-release")).startsWith("darrm aggregate pm1.csv.gz --classes=-1,1 "), "release: " + await text(page, "#compare-release"));
+    await drop(page, "#part-votes", "bare.csv", "0,1,1\n1,1,1\n0,0,1\n");
+    await visible(page, "#votes-out");
+    check((await text(page, "#votes-facts")).includes("3 queries, K = 3 teachers"), "a file without names");
+    for (const name of readdirSync(strange).filter((n) => n !== "README.md")) await sameSurvey(page, name);
     await drop(page, "#part-votes", "votes.csv", "query,t1,t2\nq,0\n");
     await visible(page, "#votes-error");
 
@@ -274,6 +361,19 @@ const tests = {
     await page.waitForFunction(() => location.hash.includes("K=21"), {timeout: limit});
     await planned(page);
     check((await text(page, "#plan-sentence")).includes("21 models"), "the slider's plan");
+    // A moved budget shows its neighbours' figures at once, and a figure alone where it is worked out.
+    await go(page, "plan?K=9&queries=10&budget-eps=2&budget-delta=1e-6&affected=1");
+    await page.waitForFunction(() => performance.getEntriesByName("budget-curve").length > 0, {timeout: limit});
+    const move = (v) => page.evaluate((v) => { const e = document.getElementById("f-budget-eps");
+      e.value = v; e.dispatchEvent(new Event("input", {bubbles: true})); return document.getElementById("plan-best").textContent; }, v);
+    check(/^ε = 2.1: between [\d.]+ % and [\d.]+ % of the labels/.test(await move("2.1")), "a budget between two points: " + await text(page, "#plan-best"));
+    check(/^ε = 2: [\d.]+ % of the labels/.test(await move("2")), "the budget of a point: " + await text(page, "#plan-best"));
+    // The keyboard reaches a curve's points, which then show their figures.
+    await page.waitForFunction(() => !document.getElementById("plan-best").classList.contains("soon"), {timeout: limit});
+    const shown = () => page.$$eval("figure[data-over='budget-eps'] .value", (all) => all.filter((e) => getComputedStyle(e).visibility === "visible").map((e) => e.textContent).join());
+    equal(await shown(), "", "a figure that nobody points at");
+    await page.$eval("figure[data-over='budget-eps'] circle", (dot) => dot.focus());
+    check(/^[\d.]+: [\d.]+ %$/.test(await shown()), "the figure of a point: " + await shown());
     // Stopped at once, whatever it works at; and the next change is worked out.
     await go(page, "plan?K=140&queries=2000&budget-eps=2&budget-delta=1e-6&affected=1");
     await visible(page, "#plan-stop");
@@ -319,6 +419,7 @@ const tests = {
         }).map((t) => t.textContent));
         for (const t of cut) check(false, `${part}, ${width} pixels: the picture cuts ${JSON.stringify(t)}`);
         if (options.shots) await page.screenshot({path: join(options.shots, `${part}-${width}-${scheme}.png`), fullPage: true});
+        if (chromium && width === 1280) await onPaper(page, `${part}, printed, ${scheme}`, width);
       }
       await clean(page, `${width} pixels, ${scheme}`);
       await page.close();

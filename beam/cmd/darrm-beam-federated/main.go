@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/beam/cmd/internal/frame"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/exitcode/learning"
 )
 
 var (
@@ -19,7 +20,7 @@ var (
 	output = frame.Group("What is released")
 
 	job     darrmbeam.RoundJob
-	reports frame.Paths
+	reports frame.Texts
 )
 
 func init() {
@@ -47,7 +48,7 @@ func main() {
 			"on this machine, or on any runner that Beam's Go SDK submits to. The runner is the shuffler.",
 		Example: "--plan plan.json --round 3.round --reports 'in/*.reports' --book book --shuffled " +
 			"3.shuffled --out 4.round",
-		Input: "reports", Repeated: "shuffling", Run: run,
+		Input: "reports", Repeated: "shuffling", Rules: learning.Rules, Run: run,
 	}.Main()
 }
 

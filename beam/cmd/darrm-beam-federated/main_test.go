@@ -125,6 +125,34 @@ func TestRound(t *testing.T) {
 		!strings.Contains(said, "hint: use what was released then") {
 		t.Errorf("other reports: %v: %s", err, said)
 	}
+	// darrm federated shuffle ends as this program does, and gives the same advice: both pass the
+	// rules of private learning to package exitcode.
+	darrm := filepath.Join(t.TempDir(), "darrm")
+	build := exec.Command("go", "build", "-o", darrm, "./cmd/darrm")
+	build.Dir, build.Env = filepath.Join("..", "..", ".."), append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, tt := range []struct{ plan, round, book string }{
+		{"plan.json", "0.round", "book"}, {"plan.json", "plan.json", "book"}, {"plan.json", "none", "book"},
+		{"0.round", "0.round", "book"}, {"plan.json", "0.round", "plan.json"},
+	} {
+		beam, err := command(t, dir, "--plan", tt.plan, "--round", tt.round, "--book", tt.book,
+			"--reports", "in/0.reports", "--reports", "in/1.reports", "--out", "late.round")
+		cmd := exec.Command(darrm, "federated", "shuffle", tt.plan, tt.round, "in/0.reports",
+			"in/1.reports", "--book", tt.book, "-o", "late.shuffled")
+		cmd.Dir = dir
+		alone, aloneErr := cmd.CombinedOutput()
+		if exitOf(err) == 0 || exitOf(err) != exitOf(aloneErr) || hint(beam) != hint(string(alone)) {
+			t.Errorf("%+v: exit %d here and %d by darrm\n%s%s", tt, exitOf(err), exitOf(aloneErr), beam, alone)
+		}
+	}
+}
+
+// hint returns the advice of what a program said.
+func hint(said string) string {
+	_, advice, _ := strings.Cut(said, ": hint: ")
+	return advice
 }
 
 func exitOf(err error) int {

@@ -8,8 +8,12 @@ import (
 
 	darrmbeam "github.com/darrm/darrm/beam"
 	"github.com/darrm/darrm/beam/cmd/internal/frame"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 var (
@@ -18,7 +22,7 @@ var (
 	teachers = frame.Group("Teachers")
 	payment  = frame.Group("Who pays")
 
-	votesFiles frame.Paths
+	votesFiles frame.Texts
 	table      = output.String("table", "",
 		"`file` of the noise function, or of the table of many classes, from darrm solve --out "+
 			"(required); it is certified again")
@@ -33,26 +37,17 @@ var (
 	dryRun = output.Bool("dry-run", false,
 		"read the votes and say what the release would cost; release and charge nothing")
 
-	// What is stated of the teachers; a flag that is not set says nothing.
-	epsilon = teachers.Float64("eps", 0,
-		"ε of each teacher: a table for another is refused. If --eps, --teacher-delta, --affected or "+
-			"--data is stated, all are compared")
-	teacherDelta = teachers.Float64("teacher-delta", 0, "Δ of each teacher")
-	affected     = teachers.Int("affected", 0,
-		"how many teachers one person's record can reach (default all)")
 	data       = teachers.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
 	neighbours = teachers.String("neighbours", "replace",
 		`which datasets differ by one person in the teachers' promise: "replace" a record, or "add-remove" one`)
-	slack = payment.Float64("slack", 0,
-		"δ' that the composition of fresh answers may spend (default 1e-6, but no more than the δ of "+
-			"one answer)")
-
 	queries = payment.Int("queries", 0,
 		"how many labels one charge of the ledger pays for, in all jobs (default: those of the votes, or "+
 			"of a table for many answers)")
 
-	read   darrmbeam.ReadOptions
-	charge darrmbeam.Charge
+	read    darrmbeam.ReadOptions
+	classes string          // a list of read.Classes
+	stated  ensemble.Stated // of the teachers; a flag that is not set says nothing
+	charge  darrmbeam.Charge
 )
 
 func init() {
@@ -68,8 +63,12 @@ func init() {
 		`"wide": a column per teacher, "counts": a column of counts per class; arrays also "teachers": a row per teacher`)
 	input.StringVar(&read.Missing, "missing", "",
 		`a missing vote is an "error" (default), or none, "abstain", with a table for such votes`)
-	input.StringVar(&read.Classes, "classes", "",
+	input.StringVar(&classes, "classes", "",
 		"what a vote can be, in order, separated by commas; as many as the table has (default 0,1)")
+	input.Var((*frame.Texts)(&read.Classes), "class",
+		"one of the classes, where a `name` has a comma: repeated, in order, instead of --classes")
+	input.Var((*frame.Texts)(&read.Same), "same",
+		"`CLASS=SPELLING`: a vote spelled so is for this one of the classes, and =SPELLING: it is missing; repeated")
 	input.StringVar(&read.IDColumn, "id-column", "",
 		`name or position of the column of query ids, "-" for none`)
 	input.StringVar(&read.LabelColumn, "label-column", "",
@@ -77,30 +76,12 @@ func init() {
 	input.StringVar(&read.VoteColumns, "vote-columns", "",
 		"names or positions of the columns of votes, separated by commas; others are not read. Needed "+
 			"where the names of the table's K columns say that not all of them are votes")
-	teachers.IntVar(&charge.Records, "records", 0,
-		"how many records the teachers were trained on, if it is public: what is spent in all must have "+
-			"a δ below 1/records")
-	payment.BoolVar(&charge.AcceptWeak, "accept-weak", false,
-		"release although what is spent in all protects nobody: ε above 10, or δ of 1/records or more; "+
-			"the ledger keeps that it was stated")
-	payment.StringVar(&charge.Ledger, "ledger", "",
-		"charge this ledger (darrm budget init) before a label is drawn: a `file`, or postgres://…")
-	payment.StringVar(&charge.RequestID, "request-id", "",
-		"name of this release in the ledger; a name is charged and answered once")
-	payment.StringVar((*string)(&charge.Teachers), "teachers", "",
-		`"fresh": each vote is a new run of a private mechanism, or "frozen": each teacher's training was private, and it votes ever after; needed to charge a ledger`)
-	payment.StringVar(&charge.Ensemble, "ensemble", "",
-		"name of the teachers in the ledger; frozen ones need it")
-	payment.StringVar(&charge.EnsembleDigest, "ensemble-digest", "",
-		"any text that identifies the teachers; once stated it is required, and it verifies nothing")
-	payment.BoolVar(&charge.NewCharge, "new-charge", false,
-		"pay for the labels of --queries, or of a table for many answers, again, though the ledger has "+
-			"such a charge")
-	payment.StringVar(&charge.Draw, "draw", "",
-		"name of these votes of fresh teachers (default: the request id)")
-	payment.BoolVar(&charge.VotesCastAnew, "votes-cast-anew", false,
-		"state that fresh teachers cast these votes for this draw, should they equal those of an "+
-			"earlier one")
+	frame.Register(teachers, &stated, "eps", "teacher-delta", "affected")
+	teachers.Lookup("eps").Usage = "ε of each teacher: a table for another is refused. If --eps, --teacher-delta, " +
+		"--affected or --data is stated, all are compared"
+	frame.Register(teachers, &charge, "records")
+	frame.Register(payment, &charge, "accept-weak", "ledger", "request-id", "teachers", "ensemble", "ensemble-digest",
+		"new-charge", "draw", "votes-cast-anew", "slack")
 }
 
 func main() {
@@ -123,13 +104,21 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 	if err != nil {
 		return err
 	}
-	stated, err := state()
-	if err != nil {
+	if err := reach(); err != nil {
 		return err
 	}
-	relation, err := release.ParseRelation(*neighbours)
-	if err != nil {
-		return err
+	if classes != "" {
+		if len(read.Classes) > 0 {
+			return usagef("--classes and --class: the classes are stated once")
+		}
+		if read.Classes, err = votes.ParseClasses(classes); err != nil {
+			return &release.UsageError{Err: err}
+		}
+	}
+	relations := map[string]ledger.Relation{"replace": ledger.ReplaceOne, "add-remove": ledger.AddOrRemoveOne}
+	relation, known := relations[*neighbours]
+	if !known {
+		return &release.UsageError{Err: check.Unknown("neighbours", *neighbours, "replace", "add-remove")}
 	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
@@ -164,30 +153,17 @@ func usagef(format string, args ...any) error {
 	return &release.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-// state reads the flags that say something of the teachers, and of how they are charged.
-func state() (s release.Stated, err error) {
-	if frame.Set("eps") {
-		s.Epsilon = epsilon
+// reach sets how many teachers a record reaches, where --data says so.
+func reach() error {
+	if !frame.Set("data") {
+		return nil
 	}
-	if frame.Set("teacher-delta") {
-		s.TeacherDelta = teacherDelta
+	if frame.Set("affected") {
+		return usagef("--affected and --data exclude each other")
 	}
-	if frame.Set("slack") {
-		charge.Slack = slack
-	}
-	switch {
-	case frame.Set("affected") && frame.Set("data"):
-		return s, usagef("--affected and --data exclude each other")
-	case frame.Set("affected"):
-		s.Affected = affected
-	case frame.Set("data"):
-		reach, err := release.AffectedByData(*data)
-		if err != nil {
-			return s, err
-		}
-		s.Affected = &reach
-	}
-	return s, nil
+	affected, err := release.AffectedByData(*data)
+	stated.Affected = &affected
+	return err
 }
 
 // tell prints the release's assumptions about the teachers, and its guarantees.

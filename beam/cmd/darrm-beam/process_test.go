@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/internal/testing/pgtest"
 	"github.com/darrm/darrm/ledger"
 )
 

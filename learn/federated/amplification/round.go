@@ -39,7 +39,7 @@ func (r Round) check() error {
 
 func checkLocal(epsilon float64) error {
 	if !(epsilon > 0 && epsilon <= 32) {
-		return &check.Error{Name: "local epsilon", Value: epsilon, Rule: "in (0, 32]"}
+		return check.Want("local epsilon", epsilon, "in (0, 32]")
 	}
 	return nil
 }
@@ -108,8 +108,7 @@ func (r Round) RDP(alpha float64) (float64, error) {
 		return all * numericRDP(r.blanket(), r.rate(), alpha), nil
 	case Ternary:
 		if alpha != math.Floor(alpha) || alpha > maxTernary {
-			return 0, &check.Error{Name: "order", Value: alpha,
-				Rule: fmt.Sprintf("an integer from 2 to %d in mode %s", maxTernary, Ternary)}
+			return 0, check.Wantf("order", alpha, "an integer from 2 to %d in mode %s", maxTernary, Ternary)
 		}
 		return r.ternary(int(alpha))(int(alpha)), nil
 	}
@@ -118,8 +117,7 @@ func (r Round) RDP(alpha float64) (float64, error) {
 		return 0, err
 	}
 	if alpha < l.low || alpha > l.high {
-		return 0, &check.Error{Name: "order", Value: alpha,
-			Rule: fmt.Sprintf("from %g to %.6g in mode %s", l.low, l.high, r.mode())}
+		return 0, check.Wantf("order", alpha, "from %g to %.6g in mode %s", l.low, l.high, r.mode())
 	}
 	return l.slope * alpha * (1 + num.Margin), nil
 }
@@ -153,8 +151,7 @@ func (r Round) Delta(epsilon float64) (float64, error) {
 		return 0, err
 	}
 	if r.Streams != 1 {
-		return 0, &check.Error{Name: "streams of a round", Value: r.Streams,
-			Rule: "1: compose the events of two"}
+		return 0, check.Want("streams of a round", r.Streams, "1: compose the events of two")
 	}
 	return exactDeltas(r.blanket(), r.Epsilon, -700, []float64{epsilon})[0], nil
 }

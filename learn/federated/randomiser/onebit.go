@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/sketch/stream"
@@ -49,19 +50,26 @@ func NewOneBit(d int, epsilon float64) (*OneBit, error) {
 }
 
 // Dim returns d.
-func (r *OneBit) Dim() int { return r.d }
+func (r *OneBit) Dim() int { return handle.Made(r).d }
 
 // Epsilon returns ε₀ = ln(t/(2⁶⁴-t)), rounded up.
-func (r *OneBit) Epsilon() float64 { return r.epsilon }
+func (r *OneBit) Epsilon() float64 {
+	r = handle.Made(r)
+	return promise(r.d, r.epsilon)
+}
 
 // Size returns 9.
 func (r *OneBit) Size() int { return oneBitSize }
 
 // Scale returns the norm of every report.
-func (r *OneBit) Scale(bound float64) float64 { return bound * r.unit }
+func (r *OneBit) Scale(bound float64) float64 { return bound * handle.Made(r).unit }
 
 // Append draws three words. See [Randomizer].
 func (r *OneBit) Append(dst []byte, x []float64, bound float64, coins Coins) ([]byte, error) {
+	r = handle.Made(r)
+	if err := made(r.d, coins); err != nil {
+		return dst, err
+	}
 	n, err := relativeNorm(x, r.d, bound)
 	if err != nil {
 		return dst, err
@@ -86,6 +94,7 @@ func (r *OneBit) appendSeeded(dst []byte, seed uint64, x []float64, n float64, c
 
 // Add adds Scale·s·v. See [Randomizer].
 func (r *OneBit) Add(sum []float64, message []byte, bound float64) error {
+	r = handle.Made(r)
 	if err := checkSum(sum, r.d, message, oneBitSize, bound); err != nil {
 		return err
 	}
@@ -112,7 +121,7 @@ type Floats struct{ *OneBit }
 var _ Randomizer = Floats{}
 
 // Size returns 4d.
-func (r Floats) Size() int { return 4 * r.d }
+func (r Floats) Size() int { return 4 * r.Dim() }
 
 // Append appends s·g of the message that OneBit would send with these coins.
 func (r Floats) Append(dst []byte, x []float64, bound float64, coins Coins) ([]byte, error) {
@@ -132,7 +141,7 @@ func (r Floats) Append(dst []byte, x []float64, bound float64, coins Coins) ([]b
 
 // Add normalises the message's vector to Scale. It refuses one without a direction.
 func (r Floats) Add(sum []float64, message []byte, bound float64) error {
-	if err := checkSum(sum, r.d, message, r.Size(), bound); err != nil {
+	if err := checkSum(sum, r.Dim(), message, r.Size(), bound); err != nil {
 		return err
 	}
 	g := borrow(r.d)
@@ -142,7 +151,7 @@ func (r Floats) Add(sum []float64, message []byte, bound float64) error {
 	}
 	n := vec.Norm(*g)
 	if !(n > 0 && n <= math.MaxFloat64) {
-		return &check.Error{Name: "norm of a message's vector", Value: n, Rule: "a finite number > 0"}
+		return check.Want("norm of a message's vector", n, "a finite number > 0")
 	}
 	floats.AddScaled(sum, r.Scale(bound)/n, *g)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/sketch/stream"
 )
@@ -95,22 +96,32 @@ func NewPrivUnit(d int, epsilon float64, bits, projection int) (*PrivUnit, error
 }
 
 // Dim returns d.
-func (r *PrivUnit) Dim() int { return r.d }
+func (r *PrivUnit) Dim() int { return handle.Made(r).d }
 
 // Epsilon returns ε₀ = ln(threshold·(all-near)/(rest·near)), rounded up.
-func (r *PrivUnit) Epsilon() float64 { return r.epsilon }
+func (r *PrivUnit) Epsilon() float64 {
+	r = handle.Made(r)
+	return promise(r.d, r.epsilon)
+}
 
 // Size returns 9.
 func (r *PrivUnit) Size() int { return oneBitSize }
 
 // Scale returns √E‖report‖². Without a projection every report has this norm.
-func (r *PrivUnit) Scale(bound float64) float64 { return bound * r.unit }
+func (r *PrivUnit) Scale(bound float64) float64 { return bound * handle.Made(r).unit }
 
 // Cap returns the number of favoured values, and that of all values.
-func (r *PrivUnit) Cap() (near, all int) { return int(r.pick.near), int(r.pick.all) }
+func (r *PrivUnit) Cap() (near, all int) {
+	r = handle.Made(r)
+	return int(r.pick.near), int(r.pick.all)
+}
 
 // Append writes the seed and the index of a value, the lowest bit its sign. See [Randomizer].
 func (r *PrivUnit) Append(dst []byte, x []float64, bound float64, coins Coins) ([]byte, error) {
+	r = handle.Made(r)
+	if err := made(r.d, coins); err != nil {
+		return dst, err
+	}
 	n, err := relativeNorm(x, r.d, bound)
 	if err != nil {
 		return dst, err
@@ -178,6 +189,7 @@ func below(coins Coins, n uint64) uint64 {
 
 // Add adds factor·C·v, or factor·C·Wᵀv. See [Randomizer].
 func (r *PrivUnit) Add(sum []float64, message []byte, bound float64) error {
+	r = handle.Made(r)
 	if err := checkSum(sum, r.d, message, oneBitSize, bound); err != nil {
 		return err
 	}

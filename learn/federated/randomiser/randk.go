@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/sketch/stream"
 )
@@ -42,16 +43,23 @@ func NewRandK(d, k int, epsilon float64) (*RandK, error) {
 }
 
 // Dim returns d.
-func (r *RandK) Dim() int { return r.d }
+func (r *RandK) Dim() int { return handle.Made(r).d }
 
 // Epsilon returns ε₀ = ln(t/(2⁶⁴-t)), rounded up.
-func (r *RandK) Epsilon() float64 { return r.inner.epsilon }
+func (r *RandK) Epsilon() float64 {
+	r = handle.Made(r)
+	return promise(r.d, handle.Made(r.inner).epsilon)
+}
 
 // Size returns 9.
 func (r *RandK) Size() int { return oneBitSize }
 
 // Scale returns the norm of every report: d/k times OneBit's in R^k.
 func (r *RandK) Scale(bound float64) float64 {
+	r = handle.Made(r)
+	if r.d < 1 {
+		return 0
+	}
 	return r.inner.Scale(bound) * (float64(r.d) / float64(r.inner.d))
 }
 
@@ -63,6 +71,10 @@ func (r *RandK) subset(seed uint64) []int {
 
 // Append draws three words. See [Randomizer].
 func (r *RandK) Append(dst []byte, x []float64, bound float64, coins Coins) ([]byte, error) {
+	r = handle.Made(r)
+	if err := made(r.d, coins); err != nil {
+		return dst, err
+	}
 	if _, err := relativeNorm(x, r.d, bound); err != nil {
 		return dst, err
 	}
@@ -84,6 +96,7 @@ func (r *RandK) Append(dst []byte, x []float64, bound float64, coins Coins) ([]b
 
 // Add adds (d/k)·Scale_k·s·v at the coordinates of the seed. See [Randomizer].
 func (r *RandK) Add(sum []float64, message []byte, bound float64) error {
+	r = handle.Made(r)
 	if err := checkSum(sum, r.d, message, oneBitSize, bound); err != nil {
 		return err
 	}

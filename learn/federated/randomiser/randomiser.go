@@ -29,7 +29,7 @@
 package randomiser
 
 import (
-	"fmt"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -81,24 +81,38 @@ func checkShape(d int, epsilon float64) error {
 		return err
 	}
 	if !(epsilon >= minEpsilon && epsilon <= MaxEpsilon) {
-		return &check.Error{Name: "local epsilon", Value: epsilon,
-			Rule: fmt.Sprintf("between %g and %g", minEpsilon, float64(MaxEpsilon))}
+		return check.Wantf("local epsilon", epsilon, "between %g and %g", minEpsilon, float64(MaxEpsilon))
 	}
 	return nil
 }
 
 func checkBound(bound float64) error {
 	if !(bound > 0) || math.IsInf(bound, 1) {
-		return &check.Error{Name: "bound of the reports", Value: bound,
-			Rule: "a finite number > 0; at 0 nothing is sent"}
+		return check.Want("bound of the reports", bound, "a finite number > 0; at 0 nothing is sent")
 	}
 	return nil
+}
+
+// made refuses a randomiser of d dimensions that nobody made, and one without coins to draw.
+func made(d int, coins Coins) error {
+	if d < 1 || coins == nil {
+		return errors.New("a randomiser must be made by its New, and be given coins")
+	}
+	return nil
+}
+
+// promise returns the ε₀ of a randomiser of d dimensions: one that nobody made promises nothing.
+func promise(d int, epsilon float64) float64 {
+	if d < 1 {
+		return math.Inf(1)
+	}
+	return epsilon
 }
 
 // relativeNorm returns ‖x‖/bound, at most 1. The privacy of a message does not depend on it.
 func relativeNorm(x []float64, d int, bound float64) (float64, error) {
 	if len(x) != d {
-		return 0, &check.Error{Name: "length of the vector", Value: len(x), Rule: fmt.Sprintf("%d", d)}
+		return 0, check.Wantf("length of the vector", len(x), "%d", d)
 	}
 	if err := checkBound(bound); err != nil {
 		return 0, err
@@ -108,19 +122,20 @@ func relativeNorm(x []float64, d int, bound float64) (float64, error) {
 		n = floats.Norm(x, 2) / bound // scaled: no square leaves the range
 	}
 	if !(n <= 1+vec.Slack(d)) {
-		return 0, &check.Error{Name: "norm of the vector over its bound", Value: n,
-			Rule: "at most 1: clip it first (vec.Clip)"}
+		return 0, check.Want("norm of the vector over its bound", n, "at most 1: clip it first (vec.Clip)")
 	}
 	return min(n, 1), nil
 }
 
 func checkSum(sum []float64, d int, message []byte, size int, bound float64) error {
+	if err := check.Whole("dimension", d, 1, MaxDim); err != nil {
+		return err
+	}
 	if len(sum) != d {
-		return &check.Error{Name: "length of the sum", Value: len(sum), Rule: fmt.Sprintf("%d", d)}
+		return check.Wantf("length of the sum", len(sum), "%d", d)
 	}
 	if len(message) != size {
-		return &check.Error{Name: "bytes of a message", Value: len(message),
-			Rule: fmt.Sprintf("%d", size)}
+		return check.Wantf("bytes of a message", len(message), "%d", size)
 	}
 	return checkBound(bound)
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // Stream names one of the two streams of a round.
@@ -71,7 +72,7 @@ type Shuffler struct {
 func NewShuffler(gradients, differences Expected) (*Shuffler, error) {
 	s := &Shuffler{expected: [streams]Expected{gradients, differences}}
 	if gradients.Reports+differences.Reports == 0 {
-		return nil, &check.Error{Name: "reports of a round", Value: 0, Rule: "at least 1"}
+		return nil, check.Want("reports of a round", 0, "at least 1")
 	}
 	for i, e := range s.expected {
 		name := Stream(i).String()
@@ -97,20 +98,20 @@ func NewShuffler(gradients, differences Expected) (*Shuffler, error) {
 // Accept takes one message of a stream. It refuses another length than the stream's, a message
 // beyond the expected number, and any after the round was released or aborted.
 func (s *Shuffler) Accept(to Stream, message []byte) error {
+	s = handle.Made(s)
 	if to < 0 || to >= streams {
-		return &check.Error{Name: "stream", Value: int(to), Rule: "Gradients or Differences"}
+		return check.Want("stream", int(to), "Gradients or Differences")
 	}
 	if s.done {
 		return errors.New("the round is over: its reports were released or dropped")
 	}
 	e := s.expected[to]
 	if len(message) != e.Size || e.Reports == 0 {
-		return &check.Error{Name: "bytes of a message of " + to.String(), Value: len(message),
-			Rule: fmt.Sprintf("%d, as every message of the stream", e.Size)}
+		return check.Wantf("bytes of a message of "+to.String(), len(message),
+			"%d, as every message of the stream", e.Size)
 	}
 	if s.Count(to) == e.Reports {
-		return &check.Error{Name: "reports of " + to.String(), Value: e.Reports + 1,
-			Rule: fmt.Sprintf("at most the %d expected", e.Reports)}
+		return check.Wantf("reports of "+to.String(), e.Reports+1, "at most the %d expected", e.Reports)
 	}
 	s.queues[to] = append(s.queues[to], message...)
 	return nil
@@ -118,6 +119,7 @@ func (s *Shuffler) Accept(to Stream, message []byte) error {
 
 // Count returns the number of messages received for a stream.
 func (s *Shuffler) Count(of Stream) int {
+	s = handle.Made(s)
 	if s.expected[of].Size == 0 {
 		return 0
 	}
@@ -126,6 +128,7 @@ func (s *Shuffler) Count(of Stream) int {
 
 // Abort drops the round's messages. Nothing of them is released.
 func (s *Shuffler) Abort() {
+	s = handle.Made(s)
 	for i := range s.queues {
 		clear(s.queues[i])
 		s.queues[i] = nil
@@ -135,6 +138,7 @@ func (s *Shuffler) Abort() {
 
 // Enough reports whether every stream has its minimum: Release then releases.
 func (s *Shuffler) Enough() bool {
+	s = handle.Made(s)
 	for i, e := range s.expected {
 		if e.Enough(Stream(i), s.Count(Stream(i))) != nil {
 			return false
@@ -148,6 +152,7 @@ func (s *Shuffler) Enough() bool {
 // ErrPartialRound, and nothing is released; more may then be accepted, or the round aborted. A
 // round released with fewer messages than expected takes no more.
 func (s *Shuffler) Release() (gradients, differences []byte, err error) {
+	s = handle.Made(s)
 	if s.done {
 		return nil, nil, errors.New("the round is over: its reports were released or dropped")
 	}

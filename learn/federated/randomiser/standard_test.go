@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
-// A decoder in another language, written from docs/federated-messages.md, gets the same vectors. Of
+// A decoder in another language, written from docs/federated.md, gets the same vectors. Of
 // the 30,000 numbers that it draws about 300 are decided at an edge of the ziggurat, and 7 in its
 // tail.
 func TestAnotherDecoder(t *testing.T) {

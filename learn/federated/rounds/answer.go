@@ -3,9 +3,9 @@ package rounds
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/data"
@@ -20,6 +20,7 @@ import (
 // Cost: two gradients and two reports for each record that takes part.
 func (p *Run) Answer(ctx context.Context, r *Round, silo int, records *data.Records,
 	coins stream.Coins) ([]byte, error) {
+	p = handle.Made(p)
 	if err := p.Asks(r, silo); err != nil {
 		return nil, err
 	}
@@ -45,23 +46,22 @@ func (p *Run) Answer(ctx context.Context, r *Round, silo int, records *data.Reco
 // Fits refuses records that are not those of the plan's silo: another number, or what the loss
 // cannot use.
 func (p *Run) Fits(silo int, records *data.Records) error {
+	p = handle.Made(p)
 	_, err := p.priced.NewSilo(silo, records, stream.Coins{})
 	return err
 }
 
 // Asks refuses a silo that the round does not ask.
 func (p *Run) Asks(r *Round, silo int) error {
+	p, r = handle.Made(p), handle.Made(r)
 	if silo < 0 || silo >= len(p.doc.Silos) {
-		return &check.Error{Name: "silo", Value: silo + 1,
-			Rule: fmt.Sprintf("between 1 and %d", len(p.doc.Silos))}
+		return check.Wantf("silo", silo+1, "between 1 and %d", len(p.doc.Silos))
 	}
 	switch {
 	case p.Finished(r):
-		return &check.Error{Name: "round", Value: r.Round,
-			Rule: fmt.Sprintf("below %d: all rounds are done", p.Rounds())}
+		return check.Wantf("round", r.Round, "below %d: all rounds are done", p.Rounds())
 	case r.Local != nil && r.Local.Silo != silo:
-		return &check.Error{Name: "silo", Value: silo + 1,
-			Rule: fmt.Sprintf("%d, which the round asks for its local phase", r.Local.Silo+1)}
+		return check.Wantf("silo", silo+1, "%d, which the round asks for its local phase", r.Local.Silo+1)
 	}
 	return nil
 }
@@ -78,6 +78,7 @@ type replyFile struct {
 
 // Accept ends a round by the reply of the silo that was asked for its local phase.
 func (p *Run) Accept(r *Round, reply []byte) (*Round, error) {
+	p, r = handle.Made(p), handle.Made(r)
 	if r.Local == nil {
 		return nil, formatf("round %d waits for reports, not for a reply", r.Round)
 	}
@@ -101,6 +102,7 @@ func (p *Run) Accept(r *Round, reply []byte) (*Round, error) {
 // Aggregate takes the shuffled reports of a round. The result is the next round or, with local
 // steps, the same one asking a silo for them, which Accept ends.
 func (p *Run) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round, error) {
+	p = handle.Made(p)
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
@@ -115,6 +117,7 @@ func (p *Run) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round,
 
 // wantsReports refuses a round that waits for something else.
 func (p *Run) wantsReports(r *Round) error {
+	r = handle.Made(r)
 	switch {
 	case p.Finished(r):
 		return formatf("all %d rounds are done", p.Rounds())
@@ -127,6 +130,7 @@ func (p *Run) wantsReports(r *Round) error {
 // next does what follows when a server has the reports of a round.
 func (p *Run) next(ctx context.Context, r *Round,
 	receive func(*federated.Server) (federated.Request, error)) (*Round, error) {
+	p, r = handle.Made(p), handle.Made(r)
 	s := p.server(r)
 	q, err := receive(s)
 	if err != nil {

@@ -33,5 +33,5 @@
 // the question's, the silo's number from 0, the number of reports of gradients, that of differences
 // and the bytes of a report, each in 8 bytes; then the reports, stream after stream. A file of
 // shuffled reports is the same without the silo, and each of its streams is in the order of its
-// reports' bytes. docs/federated-messages.md defines a report.
+// reports' bytes. docs/federated.md defines a report.
 package rounds

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
@@ -25,7 +26,13 @@ func (p *Run) head(magic string, r *Round) []byte {
 	return append(b, question[:]...)
 }
 
-func (p *Run) size() int { return p.priced.Randomizer().Size() }
+// size returns the bytes of a report, 0 where the plan has none.
+func (p *Run) size() int {
+	if r := p.priced.Randomizer(); r != nil {
+		return r.Size()
+	}
+	return 0
+}
 
 // body appends the counts and the reports.
 func (p *Run) body(b []byte, reports federated.Reports) []byte {
@@ -158,10 +165,11 @@ func (p *Run) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 
 // MaxReports returns the most bytes that a silo's file has, and MaxShuffled those of shuffled
 // reports.
-func (p *Run) MaxReports() int64 { return p.MaxShuffled() }
+func (p *Run) MaxReports() int64 { return handle.Made(p).MaxShuffled() }
 
 // MaxShuffled returns the most bytes that a file of shuffled reports has.
 func (p *Run) MaxShuffled() int64 {
+	p = handle.Made(p)
 	most := 0
 	for _, round := range []int{0, 1} {
 		n, _ := p.priced.Expected(round)
@@ -173,5 +181,6 @@ func (p *Run) MaxShuffled() int64 {
 // ReportCounts returns the numbers of reports of gradients and of differences that a silo, numbered
 // from 0, sends in a round.
 func (p *Run) ReportCounts(r *Round, silo int) [2]int {
+	p = handle.Made(p)
 	return p.priced.SiloReports(r.broadcast(), silo)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
@@ -19,7 +20,11 @@ const BlockSize = federated.BlockSize
 const Cells = 1 << 12
 
 // Cell returns the part that a message belongs to.
-func Cell(message []byte) int { return int(binary.BigEndian.Uint16(message) >> 4) }
+func Cell(message []byte) int {
+	var first [2]byte // of a message that is shorter, which has no report, zeros
+	copy(first[:], message)
+	return int(binary.BigEndian.Uint16(first[:]) >> 4)
+}
 
 // Mix is a Shuffle and the Aggregate after it for reports that are never in one place. A report's
 // place is its rank in the order of its stream's bytes; of equal reports, which are alike to
@@ -34,6 +39,7 @@ type Mix struct {
 // NewMix refuses what a Shuffle refuses: a silo that is there twice, and fewer reports than the
 // price is for, which is ErrPartialRound.
 func (p *Run) NewMix(r *Round, silos []int) (*Mix, error) {
+	p = handle.Made(p)
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
@@ -63,23 +69,30 @@ func (p *Run) NewMix(r *Round, silos []int) (*Mix, error) {
 }
 
 // Missing returns the silos, from 0, whose reports did not come.
-func (m *Mix) Missing() []int { return m.plan.missing(m.in) }
+func (m *Mix) Missing() []int {
+	m = handle.Made(m)
+	return handle.Made(m.plan).missing(m.in)
+}
 
 // Counts returns the number of reports by stream.
-func (m *Mix) Counts() [2]int { return m.count }
+func (m *Mix) Counts() [2]int { return handle.Made(m).count }
 
 // Blocks returns the number of blocks of a stream.
-func (m *Mix) Blocks(of randomiser.Stream) int { return (m.count[of] + BlockSize - 1) / BlockSize }
+func (m *Mix) Blocks(of randomiser.Stream) int {
+	return (handle.Made(m).count[of] + BlockSize - 1) / BlockSize
+}
 
 // BlockReports returns the number of reports in a block; blocks are numbered from 0.
 func (m *Mix) BlockReports(of randomiser.Stream, block int) int {
+	m = handle.Made(m)
 	return min(BlockSize, m.count[of]-block*BlockSize)
 }
 
 // BlockSum adds up the reports of a block, in order of their places.
 func (m *Mix) BlockSum(ctx context.Context, of randomiser.Stream,
 	messages []byte) ([]float64, error) {
-	sum, err := m.plan.priced.BlockSum(ctx, m.round.broadcast(), of, messages)
+	m = handle.Made(m)
+	sum, err := handle.Made(m.plan).priced.BlockSum(ctx, m.round.broadcast(), of, messages)
 	if err != nil {
 		return nil, fmt.Errorf("reports of %v: %w", of, err)
 	}
@@ -90,17 +103,23 @@ func (m *Mix) BlockSum(ctx context.Context, of randomiser.Stream,
 // the same, bit for bit.
 func (m *Mix) Aggregate(ctx context.Context, sum func(of randomiser.Stream, block int) ([]float64,
 	error)) (*Round, error) {
-	return m.plan.next(ctx, m.round, func(s *federated.Server) (federated.Request, error) {
+	m = handle.Made(m)
+	return handle.Made(m.plan).next(ctx, m.round, func(s *federated.Server) (federated.Request, error) {
 		return s.ReceiveBlocks(m.count, sum)
 	})
 }
 
 // Head returns the beginning of the file of shuffled reports. After it come the reports by place,
 // stream after stream.
-func (m *Mix) Head() []byte { return m.plan.counts(m.plan.head(shuffledMagic, m.round), m.count) }
+func (m *Mix) Head() []byte {
+	m = handle.Made(m)
+	p := handle.Made(m.plan)
+	return p.counts(p.head(shuffledMagic, m.round), m.count)
+}
 
 // Release writes into the book that the round is released as the shuffled reports with this
 // SHA-256, as Shuffle.Release does. Before it nothing may leave that depends on the reports.
 func (m *Mix) Release(book Book, digest [32]byte) error {
+	m = handle.Made(m)
 	return book.note(m.plan, m.round, digest)
 }

@@ -68,12 +68,11 @@ func (c Columns) check(features int) error {
 		return err
 	}
 	if n := len(c.Names()); n != features {
-		return &check.Error{Name: "features", Value: features,
-			Rule: fmt.Sprintf("the %d of the columns' rules", n)}
+		return check.Wantf("features", features, "the %d of the columns' rules", n)
 	}
 	if r := c.Preparation.Response; r != nil && len(r.Categories) > 2 {
-		return &check.Error{Name: "categories", Value: fmt.Sprintf("%q", r.Categories),
-			Rule: "two for the response of a federated run"}
+		return check.Want("categories", fmt.Sprintf("%q", r.Categories),
+			"two for the response of a federated run")
 	}
 	return nil
 }
@@ -126,15 +125,14 @@ type Run struct {
 // takes the time of one calibration, seconds.
 func New(c federated.PSGM, features int, columns Columns) (*Run, error) {
 	if c.Loss == nil {
-		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
+		return nil, check.Want("task", "none", "stated, such as logistic")
 	}
 	if c.Start != nil {
-		return nil, &check.Error{Name: "start", Value: len(c.Start),
-			Rule: "left out: the first round's file has the model to start from"}
+		return nil, check.Want("start", len(c.Start),
+			"left out: the first round's file has the model to start from")
 	}
 	if c.Local.NoNoise {
-		return nil, &check.Error{Name: "local noise", Value: "none",
-			Rule: "above 0: without noise there is no price"}
+		return nil, check.Want("local noise", "none", "above 0: without noise there is no price")
 	}
 	first, err := c.New(records(c.Silos), width(features, columns))
 	if err != nil {
@@ -266,20 +264,21 @@ func encode(v any) ([]byte, error) {
 }
 
 // Encode returns the plan's file.
-func (p *Run) Encode() ([]byte, error) { return encode(p.doc) }
+func (p *Run) Encode() ([]byte, error) { return encode(handle.Made(p).doc) }
 
 // Digest names the plan. FullDigest is for where somebody may want two plans to have one name.
-func (p *Run) Digest() string { return hex.EncodeToString(p.digest[:16]) }
+func (p *Run) Digest() string { return hex.EncodeToString(handle.Made(p).digest[:16]) }
 
 // FullDigest is a hash of every field of the plan.
-func (p *Run) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
+func (p *Run) FullDigest() string { return hex.EncodeToString(handle.Made(p).digest[:]) }
 
 // Federated returns the plan of the roles.
-func (p *Run) Federated() *federated.Plan { return handle.Copy(p.priced) }
+func (p *Run) Federated() *federated.Plan { return handle.Copy(handle.Made(p).priced) }
 
 // Cost returns the privacy cost of all rounds together to a record. It holds if no round is
 // released with fewer reports than the plan requires.
 func (p *Run) Cost() accountant.Cost {
+	p = handle.Made(p)
 	c := p.priced.Price().Cost
 	c.Epsilon = max(c.Epsilon, p.doc.Cost.Epsilon)
 	return c
@@ -287,16 +286,18 @@ func (p *Run) Cost() accountant.Cost {
 
 // Price is on what grounds.
 func (p *Run) Price() train.Price {
+	p = handle.Made(p)
 	price := p.priced.Price()
 	price.Cost = p.Cost()
 	return price
 }
 
 // Silos returns the numbers of records n_m.
-func (p *Run) Silos() []int { return slices.Clone(p.doc.Silos) }
+func (p *Run) Silos() []int { return slices.Clone(handle.Made(p).doc.Silos) }
 
 // Records returns the number of records of all silos together.
 func (p *Run) Records() (n int) {
+	p = handle.Made(p)
 	for _, k := range p.doc.Silos {
 		n += k
 	}
@@ -304,10 +305,11 @@ func (p *Run) Records() (n int) {
 }
 
 // Rounds returns R.
-func (p *Run) Rounds() int { return p.doc.Rounds }
+func (p *Run) Rounds() int { return handle.Made(p).doc.Rounds }
 
 // LocalSteps returns H.
 func (p *Run) LocalSteps() int {
+	p = handle.Made(p)
 	if p.doc.Local == nil {
 		return 1
 	}
@@ -315,10 +317,10 @@ func (p *Run) LocalSteps() int {
 }
 
 // Columns returns the rules by which silos make records.
-func (p *Run) Columns() Columns { return handle.Deep(p.doc.Columns) }
+func (p *Run) Columns() Columns { return handle.Deep(handle.Made(p).doc.Columns) }
 
 // Features returns the number of columns of features, without the intercept.
-func (p *Run) Features() int { return p.doc.FeatureCount }
+func (p *Run) Features() int { return handle.Made(p).doc.FeatureCount }
 
 // Loss returns the loss that is minimised.
-func (p *Run) Loss() loss.Loss { return p.loss }
+func (p *Run) Loss() loss.Loss { return handle.Made(p).loss }

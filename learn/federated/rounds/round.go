@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
 )
@@ -42,10 +43,13 @@ const largest = 1e100
 const maxNumber = 48
 
 // MaxRound returns the most bytes that a file of a round, or of a reply, has.
-func (p *Run) MaxRound() int64 { return 4096 + 6*maxNumber*int64(p.priced.Dim()) }
+func (p *Run) MaxRound() int64 { return 4096 + 6*maxNumber*int64(handle.Made(p).priced.Dim()) }
 
 // First returns the round that a run begins with.
-func (p *Run) First() *Round { return p.round(p.newServer()) }
+func (p *Run) First() *Round {
+	p = handle.Made(p)
+	return p.round(p.newServer())
+}
 
 func (p *Run) newServer() *federated.Server { return p.priced.NewServer(p.coins) }
 
@@ -72,6 +76,7 @@ func (p *Run) round(s *federated.Server) *Round {
 
 // server returns the server in that round.
 func (p *Run) server(r *Round) *federated.Server {
+	r = handle.Made(r)
 	s := p.newServer()
 	for _, v := range s.State() {
 		switch v.Name {
@@ -92,6 +97,7 @@ func (p *Run) server(r *Round) *federated.Server {
 
 // ReadRound reads the file of a round of this plan.
 func (p *Run) ReadRound(b []byte) (*Round, error) {
+	p = handle.Made(p)
 	r := new(Round)
 	if err := strictjson.DecodeKnown(b, int(p.MaxRound()), r); err != nil {
 		return nil, formatf("not a round: %w", err)
@@ -145,6 +151,7 @@ func (r *Round) Encode() ([]byte, error) { return encode(r) }
 
 // Result returns the model that a run returns after this round.
 func (r *Round) Result() []float64 {
+	r = handle.Made(r)
 	if r.Kept != nil {
 		return slices.Clone(r.Kept)
 	}
@@ -153,6 +160,7 @@ func (r *Round) Result() []float64 {
 
 // broadcast returns the round's message to all silos.
 func (r *Round) broadcast() federated.Broadcast {
+	r = handle.Made(r)
 	b := federated.Broadcast{Round: r.Round, Model: r.Model}
 	if r.Round > 0 {
 		b.Previous = r.Previous
@@ -168,6 +176,7 @@ func (r *Round) request() federated.Request {
 
 // question names what a round asks for: another model in the same round is another question.
 func (p *Run) question(r *Round) [32]byte {
+	r = handle.Made(r)
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm federated question 1\n%x %d %v\n", p.digest, r.Round, r.Local != nil)
 	vectors := [][]float64{r.Model, r.Previous}
@@ -187,9 +196,10 @@ func (p *Run) question(r *Round) [32]byte {
 
 // Question names what a round asks for.
 func (p *Run) Question(r *Round) string {
+	p = handle.Made(p)
 	q := p.question(r)
 	return hex.EncodeToString(q[:16])
 }
 
 // Finished reports whether all rounds are done.
-func (p *Run) Finished(r *Round) bool { return r.Round == p.Rounds() }
+func (p *Run) Finished(r *Round) bool { return handle.Made(r).Round >= handle.Made(p).Rounds() }

@@ -7,9 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -61,8 +63,13 @@ type passFile struct {
 	Secret      []byte `json:"secret"`
 }
 
+var errNoKey = errors.New("a shuffler's key must be given: make one with NewShufflerKey")
+
 // Pass returns the pass of a silo, from 0: always the same of one key.
 func (k ShufflerKey) Pass(silo int) (Pass, error) {
+	if k.key == nil {
+		return Pass{}, errNoKey
+	}
 	key, err := k.key.Bytes()
 	if err != nil {
 		return Pass{}, err
@@ -111,6 +118,9 @@ func NewShufflerKey() (ShufflerKey, error) {
 
 // Encode returns the file of the secret key.
 func (k ShufflerKey) Encode() ([]byte, error) {
+	if k.key == nil {
+		return nil, errNoKey
+	}
 	b, err := k.key.Bytes()
 	return keyFile(secretMagic, b), err
 }
@@ -130,6 +140,9 @@ func ReadShufflerKey(file []byte) (ShufflerKey, error) {
 
 // Public returns the public key.
 func (k ShufflerKey) Public() SealKey {
+	if k.key == nil {
+		return SealKey{}
+	}
 	p := k.key.PublicKey()
 	return SealKey{p, keyFile(publicMagic, p.Bytes())}
 }
@@ -215,4 +228,4 @@ func (p *Run) Unseal(k ShufflerKey, r *Round, silo int, file []byte) ([]byte, er
 }
 
 // MaxSealed returns the most bytes that sealed reports have.
-func (p *Run) MaxSealed() int64 { return p.MaxReports() + sealRoom }
+func (p *Run) MaxSealed() int64 { return handle.Made(p).MaxReports() + sealRoom }

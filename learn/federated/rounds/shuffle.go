@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
@@ -27,6 +28,7 @@ type Shuffle struct {
 
 // NewShuffle begins to take reports of a round.
 func (p *Run) NewShuffle(r *Round) (*Shuffle, error) {
+	p = handle.Made(p)
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
@@ -40,6 +42,10 @@ func (p *Run) NewShuffle(r *Round) (*Shuffle, error) {
 // Add takes a silo's file whole, or, after an error, nothing of it. It refuses a second file of a
 // silo and what ReadReports refuses.
 func (s *Shuffle) Add(ctx context.Context, file []byte) (silo int, err error) {
+	s = handle.Made(s)
+	if s.plan == nil {
+		return 0, errors.New("a shuffle must be made by Run.NewShuffle")
+	}
 	silo, reports, err := s.plan.ReadReports(ctx, s.round, file)
 	if err != nil {
 		return silo, err
@@ -61,7 +67,10 @@ func (s *Shuffle) Add(ctx context.Context, file []byte) (silo int, err error) {
 func errTwice(silo int) error { return formatf("silo %d has sent its reports already", silo+1) }
 
 // Missing returns the silos, from 0, whose reports did not come.
-func (s *Shuffle) Missing() (out []int) { return s.plan.missing(s.in) }
+func (s *Shuffle) Missing() (out []int) {
+	s = handle.Made(s)
+	return handle.Made(s.plan).missing(s.in)
+}
 
 func (p *Run) missing(in map[int]bool) (out []int) {
 	for m := range p.doc.Silos {
@@ -73,7 +82,7 @@ func (p *Run) missing(in map[int]bool) (out []int) {
 }
 
 // Enough reports whether there are as many reports as the price is for: Release then releases.
-func (s *Shuffle) Enough() bool { return s.shuffler.Enough() }
+func (s *Shuffle) Enough() bool { return s != nil && s.plan != nil && s.shuffler.Enough() }
 
 // Release returns the file of the shuffled reports. Each stream is in the order of its reports'
 // bytes, so the file is a function of the set of reports: nothing in it depends on which silo sent
@@ -83,6 +92,10 @@ func (s *Shuffle) Enough() bool { return s.shuffler.Enough() }
 // then nothing is released. The book is written first: a shuffler that dies in between is asked
 // again with the same reports.
 func (s *Shuffle) Release(book Book) ([]byte, error) {
+	s = handle.Made(s)
+	if s.plan == nil {
+		return nil, errors.New("a shuffle must be made by Run.NewShuffle")
+	}
 	var out federated.Reports
 	var err error
 	if out[randomiser.Gradients], out[randomiser.Differences], err = s.shuffler.Release(); err != nil {

@@ -333,7 +333,7 @@ func TestMixtureLossesOfEpochs(t *testing.T) {
 	}
 }
 
-// Theorem 1 of docs/training-accounting.md: the δ(ε) of a chain is at most that of one
+// Theorem 1 of docs/training.md: the δ(ε) of a chain is at most that of one
 // Gaussian mechanism with μ² = 2ρ, for ρ of the source's mode and of cross-epoch. The chain
 // with ℓ1 proximal maps is no Gaussian one.
 func TestChainsAreBelowTheGaussianCurve(t *testing.T) {

@@ -8,7 +8,7 @@
 //
 // Conditions are fields of Steps. What is not stated does not hold, and a Mode whose
 // conditions fail is ErrNotCertified. Figures are rounded up, and hold when one record is
-// replaced (accountant.ReplaceOne). The proofs are in docs/training-accounting.md.
+// replaced (accountant.ReplaceOne). The proofs are in docs/training.md.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// What epochs tell of a record, as privacy losses (docs/training-accounting.md). Modes with
+// What epochs tell of a record, as privacy losses (docs/training.md). Modes with
 // a ρ are one Gaussian mechanism with μ² = 2ρ, noise multiplier 1/μ. In a mixture the pair
 // (J, N(μ_J, 1)) against (J, N(0, 1)) dominates, J the record's place, and nothing (μ = 0)
 // where it is not visited:
@@ -30,7 +30,7 @@ func gaussianEpsilonOf(rho, delta float64) (float64, error) {
 func nameNoise(noise string, err error) error {
 	var rule *check.Error
 	if errors.As(err, &rule) && rule.Name == "noise multiplier" {
-		return &check.Error{Name: noise, Value: rule.Value, Rule: rule.Rule}
+		return check.Want(noise, rule.Value, rule.Rule)
 	}
 	return err
 }
@@ -38,7 +38,7 @@ func nameNoise(noise string, err error) error {
 // gaussianNoiseOf returns the noise multiplier 1/√(2ρ), rounded down.
 func gaussianNoiseOf(rho float64) float64 { return 1 / math.Sqrt(2*rho) * (1 - num.Margin) }
 
-// theoremOfPlaces is in docs/training-accounting.md.
+// theoremOfPlaces is in docs/training.md.
 const theoremOfPlaces = "the mixture over a record's places"
 
 // Event returns the event of all epochs together for an Accountant. It is a Gaussian event in the

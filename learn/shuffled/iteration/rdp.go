@@ -33,7 +33,7 @@ func (e Steps) RDP(alpha float64) (float64, error) {
 
 // ZCDP returns the ρ for which the event is ρ-zCDP in its mode, rounded up: RDP is at most
 // α·ρ for every order. It is also √(2ρ)-Gaussian differentially private
-// (docs/training-accounting.md, Theorem 1). The mixtures have no such ρ: ErrUnsupported.
+// (docs/training.md, Theorem 1). The mixtures have no such ρ: ErrUnsupported.
 // Best has the smallest of the modes that have one and hold.
 func (e Steps) ZCDP() (float64, error) {
 	if err := e.check(); err != nil {

@@ -221,8 +221,7 @@ func (e Steps) Calibrate(ctx context.Context, target accountant.Cost) (Steps, Re
 		return Steps{}, Report{}, err
 	}
 	if e.private() && !(e.Noise > 0) {
-		return Steps{}, Report{}, &check.Error{Name: "noise", Value: e.Noise,
-			Rule: "above 0: it is the pattern that is scaled"}
+		return Steps{}, Report{}, check.Want("noise", e.Noise, "above 0: it is the pattern that is scaled")
 	}
 	if err := e.check(); err != nil {
 		return Steps{}, Report{}, err

@@ -108,7 +108,7 @@ func (r Released) String() string {
 }
 
 // Mode is a way of accounting for an Steps. All are upper bounds; what each
-// rests on is proved in docs/training-accounting.md. Paper is the source's.
+// rests on is proved in docs/training.md. Paper is the source's.
 type Mode string
 
 // The modes; R is the Rényi divergence of order α of all epochs together.
@@ -233,52 +233,47 @@ func (e Steps) check() error {
 		return err
 	}
 	if e.Private < 0 || e.Private > e.Records {
-		return &check.Error{Name: "private steps", Value: e.Private,
-			Rule: fmt.Sprintf("between 0 and the %d steps of an epoch", e.Records)}
+		return check.Wantf("private steps", e.Private, "between 0 and the %d steps of an epoch", e.Records)
 	}
 	if err := cmp.Or(checkClip(e.Clip), checkNoise("noise", e.Noise),
 		checkNoise("public noise", e.PublicNoise), check.Positive("step size", e.StepSize)); err != nil {
 		return err
 	}
 	if !(e.Smoothness >= 0) {
-		return &check.Error{Name: "smoothness", Value: e.Smoothness, Rule: "≥ 0, where 0 is unknown"}
+		return check.Want("smoothness", e.Smoothness, "≥ 0, where 0 is unknown")
 	}
 	if e.Order < FixedOrder || e.Order > Reshuffled {
-		return &check.Error{Name: "order", Value: e.Order, Rule: "IG, SO or RR"}
+		return check.Want("order", e.Order, "IG, SO or RR")
 	}
 	if e.Released < EveryIterate || e.Released > LastIterate {
-		return &check.Error{Name: "released", Value: e.Released,
-			Rule: "EveryIterate, EpochEnds or LastIterate"}
+		return check.Want("released", e.Released, "EveryIterate, EpochEnds or LastIterate")
 	}
 	if !slices.Contains(Modes(), e.mode()) {
-		return &check.Error{Name: "accounting mode", Value: e.Mode,
-			Rule: fmt.Sprintf("one of %v", Modes())}
+		return check.Wantf("accounting mode", e.Mode, "one of %v", Modes())
 	}
 	if e.Conversion != "" && !slices.Contains(Conversions(), e.Conversion) {
-		return &check.Error{Name: "conversion", Value: e.Conversion,
-			Rule: fmt.Sprintf("one of %v", Conversions())}
+		return check.Wantf("conversion", e.Conversion, "one of %v", Conversions())
 	}
 	return nil
 }
 
 func checkCount(name string, n, least int) error {
 	if n < least || n > math.MaxInt32 {
-		return &check.Error{Name: name, Value: n, Rule: fmt.Sprintf("between %d and %d", least,
-			math.MaxInt32)}
+		return check.Wantf(name, n, "between %d and %d", least, math.MaxInt32)
 	}
 	return nil
 }
 
 func checkClip(clip float64) error {
 	if !(clip >= 1e-100 && clip <= 1e100) {
-		return &check.Error{Name: "clip", Value: clip, Rule: "between 1e-100 and 1e100"}
+		return check.Want("clip", clip, "between 1e-100 and 1e100")
 	}
 	return nil
 }
 
 func checkNoise(name string, sigma float64) error {
 	if sigma != 0 && !(sigma >= 1e-100 && sigma <= 1e100) {
-		return &check.Error{Name: name, Value: sigma, Rule: "0, or between 1e-100 and 1e100"}
+		return check.Want(name, sigma, "0, or between 1e-100 and 1e100")
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package onevsrest
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 // Planted mutants, each with the test that must fail for it. Every day their places are looked for;
@@ -16,7 +16,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "e.coins.Derive(streamClass, k)", New: "e.coins.Derive(streamClass, 0)",
 			Killer: "TestModelsTellClassesApart"},
 		{Name: "a record of no class is of the rest", File: "onevsrest.go",
-			Old: "if err := r.Check(p.check); err != nil {",
-			New: "if err := r.Check(p.check); err == nil && r.Len() < 0 {", Killer: "TestRefusals"},
+			Old: "if err := r.Unweighted().Check(p.check); err != nil {",
+			New: "if err := r.Unweighted().Check(p.check); err == nil && r.Len() < 0 {", Killer: "TestRefusals"},
 	})
 }

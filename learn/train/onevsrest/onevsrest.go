@@ -138,10 +138,9 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 // records does so before anything is paid for.
 func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil {
-		return train.Algorithm{}, &check.Error{Name: "number of records", Value: 0,
-			Rule: fmt.Sprintf("the %d of the plan", p.price.Records)}
+		return train.Algorithm{}, check.Wantf("number of records", 0, "the %d of the plan", p.price.Records)
 	}
-	if err := r.Check(p.check); err != nil {
+	if err := r.Unweighted().Check(p.check); err != nil {
 		return train.Algorithm{}, err
 	}
 	a := train.Algorithm{Cost: p.price.Cost, Rounds: p.m.Classes} // each model is rounded by its own noise
@@ -174,8 +173,7 @@ func (p *plan) check(_ []float64, y float64) error {
 			return nil
 		}
 	}
-	return &check.Error{Name: "response", Value: y,
-		Rule: fmt.Sprintf("a class, a whole number from 0 to %d", p.m.Classes-1)}
+	return check.Wantf("response", y, "a class, a whole number from 0 to %d", p.m.Classes-1)
 }
 
 // against returns the records with the response 1 for class k, and 0 for the others.
@@ -187,7 +185,11 @@ func against(r *data.Records, k int) (*data.Records, error) {
 			y[i] = 1
 		}
 	}
-	return data.NewRecords(r.Len(), r.Dim(), x, y)
+	one, err := data.NewRecords(r.Len(), r.Dim(), x, y)
+	if weights := r.Weights(); err == nil && weights != nil {
+		return one.Weighted(weights) // a class's model refuses them, or knows them
+	}
+	return one, err
 }
 
 // streamClass derives the coins of a class's model, which no other model has.

@@ -47,9 +47,8 @@ func (h HeldOut) Of(a train.Algorithm, held *data.Records) (train.Algorithm, err
 		return train.Algorithm{}, err
 	}
 	if cost := a.Cost.Epsilon; h.Epsilon > cost {
-		return train.Algorithm{}, &check.Error{Name: "score epsilon", Value: h.Epsilon,
-			Rule: fmt.Sprintf("at most the model's, %s, which covers both",
-				num.Outward(cost, 6, false))}
+		return train.Algorithm{}, check.Wantf("score epsilon", h.Epsilon,
+			"at most the model's, %s, which covers both", num.Outward(cost, 6, false))
 	}
 	t := &tested{h: h, held: held}
 	known := h.Relation == accountant.ReplaceOne // how many records there are

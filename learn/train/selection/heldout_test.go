@@ -210,4 +210,22 @@ func TestScoreOfSeveralClasses(t *testing.T) {
 	if s.check(4, accountant.ReplaceOne) == nil {
 		t.Error("a mean loss of several classes was taken")
 	}
+	softmax := must.Get(loss.NewSoftmax(3))(t)
+	for _, c := range []struct {
+		s    Score
+		fits bool
+	}{
+		{Score{Kind: Accuracy, Loss: softmax, Classes: 3}, true},
+		{Score{Kind: MeanLoss, Loss: softmax, Bound: 1}, true},
+		{Score{Kind: Accuracy, Loss: softmax}, false},
+		{Score{Kind: Accuracy, Loss: softmax, Classes: 4}, false},
+		{Score{Kind: Pairs, Loss: softmax}, false},
+	} {
+		if err := c.s.check(4, accountant.ReplaceOne); (err == nil) != c.fits {
+			t.Errorf("%+v: %v", c.s, err)
+		}
+		if c.fits { // its models are as long as it reads them
+			c.s.of(make([]float64, 6), r)
+		}
+	}
 }

@@ -84,8 +84,7 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 // records does so before anything is paid for.
 func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 	if r == nil {
-		return train.Algorithm{}, &check.Error{Name: "number of records", Value: 0,
-			Rule: fmt.Sprintf("the %d of the plan", p.price.Records)}
+		return train.Algorithm{}, check.Wantf("number of records", 0, "the %d of the plan", p.price.Records)
 	}
 	c := common{p: p, records: r}
 	a := train.Algorithm{Cost: p.price.Cost, Rounds: p.rounds} // each model is rounded by its own noise

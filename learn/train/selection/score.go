@@ -60,38 +60,38 @@ func (s *Score) check(n int, relation accountant.Relation) error {
 	switch s.Kind {
 	case Accuracy:
 		if s.Loss == nil || !model.LinkOf(s.Loss).Classes() {
-			return &check.Error{Name: "score", Value: s.Kind,
-				Rule: "loss or pairs for a task that predicts no classes"}
+			return check.Want("score", s.Kind, "loss or pairs for a task that predicts no classes")
 		}
 	case MeanLoss:
 		if s.Loss == nil {
-			return &check.Error{Name: "score", Value: s.Kind,
-				Rule: "pairs or accuracy: the task has no loss of one record"}
+			return check.Want("score", s.Kind, "pairs or accuracy: the task has no loss of one record")
 		}
 		if !(s.Bound > 0 && s.Bound <= data.MaxMagnitude) {
-			return &check.Error{Name: "score bound", Value: s.Bound,
-				Rule: "above 0: a public bound that the losses of records are cut to"}
+			return check.Want("score bound", s.Bound,
+				"above 0: a public bound that the losses of records are cut to")
 		}
 	case Pairs:
 		if relation == accountant.AddOrRemoveOne {
-			return &check.Error{Name: "score", Value: s.Kind,
-				Rule: "accuracy or loss where records are added or removed: one is in as many pairs as there " +
-					"are records, which is secret"}
+			return check.Want("score", s.Kind,
+				"accuracy or loss where records are added or removed: one is in as many pairs as there "+
+					"are records, which is secret")
 		}
 	default:
-		return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy, pairs or loss"}
+		return check.Want("score", s.Kind, "accuracy, pairs or loss")
 	}
 	if s.Kind != MeanLoss && s.Bound != 0 {
-		return &check.Error{Name: "score bound", Value: s.Bound,
-			Rule: "left out, unless the score is loss"}
+		return check.Want("score bound", s.Bound, "left out, unless the score is loss")
 	}
-	if s.Classes != 0 && (s.Kind != Accuracy || s.Classes < 3) {
-		return &check.Error{Name: "score", Value: s.Kind,
-			Rule: "accuracy for a model of several classes"}
+	softmax, joint := s.Loss.(loss.Softmax)
+	if joint && s.Kind == Accuracy && s.Classes != softmax.Classes() {
+		return check.Wantf("classes of the score", s.Classes, "the %d of %s", softmax.Classes(), softmax.Name())
+	}
+	// The loss of a softmax is that of all classes. No other score of one class is compared.
+	if s.Classes != 0 && (s.Kind != Accuracy || s.Classes < 3) || joint && s.Kind == Pairs {
+		return check.Want("score", s.Kind, "accuracy for a model of several classes")
 	}
 	if n < 2 || n > math.MaxInt32 {
-		return &check.Error{Name: "number of records", Value: n,
-			Rule: "between 2 and 2³¹ to compare candidates on"}
+		return check.Want("number of records", n, "between 2 and 2³¹ to compare candidates on")
 	}
 	return nil
 }

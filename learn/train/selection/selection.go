@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -75,14 +76,17 @@ func (s Selection) plan(ctx context.Context, n, d int) (*plan, error) {
 		return nil, err
 	}
 	p.price.Records, p.price.Dim = n, d
+	if s.Score.Loss != nil {
+		p.price.Dim = loss.ModelDim(s.Score.Loss, d)
+	}
 	if err := p.s.Score.check(n, p.price.Relation); err != nil {
 		return nil, err
 	}
 	for i, c := range p.plans {
-		if q := c.Price; q.Records != n || q.Dim != d {
+		if q := c.Price; q.Records != n || q.Dim != p.price.Dim {
 			return nil, fmt.Errorf(
 				"candidate %s is for %d records of dimension %d, the selection for %d of %d",
-				s.Candidates[i].Name, q.Records, q.Dim, n, d)
+				s.Candidates[i].Name, q.Records, q.Dim, n, p.price.Dim)
 		}
 	}
 	if p.s.Stopping != "" {
@@ -102,8 +106,7 @@ func (s Selection) plan(ctx context.Context, n, d int) (*plan, error) {
 
 func (s *Selection) check() error {
 	if len(s.Candidates) < 1 || len(s.Candidates) > maxCandidates {
-		return &check.Error{Name: "number of candidates", Value: len(s.Candidates),
-			Rule: fmt.Sprintf("between 1 and %d", maxCandidates)}
+		return check.Wantf("number of candidates", len(s.Candidates), "between 1 and %d", maxCandidates)
 	}
 	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return err
@@ -116,8 +119,8 @@ func (s *Selection) check() error {
 	}
 	switch {
 	case s.Stopping == "" && s.Runs != 0:
-		return check.SettledBy(&check.Error{Name: "runs", Value: s.Runs,
-			Rule: "left out where each candidate is trained once"}, "runs", "law of the number of runs")
+		return check.SettledBy(check.Want("runs", s.Runs,
+			"left out where each candidate is trained once"), "runs", "law of the number of runs")
 	case s.Stopping != "" && s.Runs == 0:
 		s.Runs = math.Max(2, float64(len(s.Candidates)))
 	}
@@ -213,8 +216,8 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 		// Rounded up: a wider scale is the private side.
 		scale := math.Ceil(float64(spread) / (p.s.Share * p.s.Target.Epsilon) * (1 + train.Slack))
 		if !(scale <= 1<<40) {
-			return nil, &check.Error{Name: "target epsilon", Value: p.s.Target.Epsilon,
-				Rule: "larger: the choice would be among noise"}
+			return nil, check.Want("target epsilon", p.s.Target.Epsilon,
+				"larger: the choice would be among noise")
 		}
 		p.scale = int64(scale)
 		choice := accountant.BoundedRange{Epsilon: num.FromInt(int64(spread)).Quo(
@@ -232,8 +235,8 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 	// Of ρ = 1/(2σ²) the scores have the share, the training the rest.
 	sigma := math.Ceil(unit * multiplier * math.Sqrt((1-p.s.Share)/p.s.Share))
 	if !(sigma <= maxSigma) {
-		return nil, &check.Error{Name: "share of the scores", Value: p.s.Share,
-			Rule: fmt.Sprintf("larger: their noise would be %.4g records", sigma/unit)}
+		return nil, check.Wantf("share of the scores", p.s.Share,
+			"larger: their noise would be %.4g records", sigma/unit)
 	}
 	p.sigma = sigma
 	score := accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: unit, Neighbours: relation}
@@ -250,9 +253,9 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 		best, err = accountant.BestOf(run, p.stopping)
 	}
 	if err != nil {
-		return nil, &check.Error{Name: "law of the number of runs", Value: p.s.Stopping,
-			Rule: fmt.Sprintf("left out for these candidates, each of which is then trained once: it "+
-				"needs their Rényi divergences (%v)", err)}
+		return nil, check.Wantf("law of the number of runs", p.s.Stopping,
+			"left out for these candidates, each of which is then trained once: it "+"needs their Rényi divergences (%v)",
+			err)
 	}
 	return best, nil
 }

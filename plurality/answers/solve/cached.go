@@ -1,11 +1,11 @@
 package solve
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/darrm/darrm/cache"
@@ -13,15 +13,7 @@ import (
 )
 
 // Result is a table and where it came from.
-type Result struct {
-	Table *answers.Table
-	// Cached is true if the table was read from the cache (and priced again).
-	Cached bool
-	// Path is the table's place in the cache, "" without a cache or where it was not stored.
-	Path string
-	// Rejected is the reason why an existing entry was not used; nil otherwise.
-	Rejected error
-}
+type Result = cache.Found[*answers.Table]
 
 // keyOf returns the cache key: all that a solve begins with, but for its time.
 func keyOf(p answers.Problem, prior answers.Prior, o Options) string {
@@ -31,9 +23,10 @@ func keyOf(p answers.Problem, prior answers.Prior, o Options) string {
 	}
 	return fmt.Sprintf("darrm answers format=%d k=%d classes=%d affected=%d missing=%t answers=%d "+
 		"epsilon=%v delta=%v abstain=%t value=%v accuracy=%v concentration=%v present=%v counts=%v "+
-		"law=%s order=%d price=%v work=%d solvers=%d", answers.FormatVersion, p.K, p.Classes, p.Affected, p.Missing,
+		"law=%s order=%d price=%v work=%d solvers=%d named=%t shares=%v costs=%v", answers.FormatVersion, p.K, p.Classes, p.Affected, p.Missing,
 		p.Answers, p.Epsilon, p.Delta, p.Abstain, prior.AbstainValue, prior.Accuracy,
-		prior.Concentration, prior.Present, counts, o.Law, o.Order, o.Price, o.Work, cache.Solvers)
+		prior.Concentration, prior.Present, counts, o.Law, o.Order, o.Price, o.Work, cache.Solvers, p.Named,
+		prior.Shares, prior.Costs)
 }
 
 // Cached is Best with a cache in front; a nil store means none. An entry is used only if it is a
@@ -42,53 +35,25 @@ func keyOf(p answers.Problem, prior answers.Prior, o Options) string {
 //
 // An error to store comes with the Result, which is complete and certified.
 func Cached(ctx context.Context, store *cache.Store, p answers.Problem, prior answers.Prior,
-	o Options) (r Result, err error) {
-	if store != nil {
-		if err := errors.Join(p.Validate(), o.validate()); err != nil {
-			return r, err
-		}
-		r.Table, r.Rejected = lookUp(ctx, store, p, prior, o)
-		switch {
-		case r.Rejected == nil:
-			return Result{Table: r.Table, Cached: true, Path: store.Path(keyOf(p, prior, o))}, nil
-		case ctx.Err() != nil:
-			return Result{}, ctx.Err()
-		case errors.Is(r.Rejected, cache.ErrNotFound):
-			r.Rejected = nil
-		}
+	o Options) (Result, error) {
+	if err := cmp.Or(o.validate(), p.Validate()); err != nil {
+		return Result{}, err
 	}
-	if r.Table, err = Best(ctx, p, prior, o); err != nil || store == nil || ctx.Err() != nil {
-		return r, err
-	}
-	var b bytes.Buffer
-	if err := r.Table.Encode(&b); err != nil {
-		return r, err
-	}
-	r.Path = store.Path(keyOf(p, prior, o))
-	return r, store.Put(keyOf(p, prior, o), b.Bytes())
-}
-
-// lookUp returns the certified table of the entry, or why there is none.
-func lookUp(ctx context.Context, store *cache.Store, p answers.Problem, prior answers.Prior,
-	o Options) (*answers.Table, error) {
-	key := keyOf(p, prior, o)
-	value, err := store.Get(key)
-	if err != nil {
-		return nil, err
-	}
-	reject := func(err error) error { return fmt.Errorf("cache entry %s: %w", store.Path(key), err) }
-	claim, err := answers.ReadClaim(ctx, bytes.NewReader(value))
-	if err != nil {
-		return nil, reject(err)
-	}
-	if claim.System.Problem() != p || !claim.Prior.Equal(prior) {
-		return nil, reject(errors.New("it holds a table for other parameters"))
-	}
-	t, err := claim.Certify(ctx)
-	if err != nil {
-		return nil, reject(err)
-	}
-	return t, nil
+	return cache.Search[*answers.Table]{
+		Key: keyOf(p, prior, o),
+		Certify: func(r io.Reader) (*answers.Table, error) {
+			claim, err := answers.ReadClaim(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			if claim.System.Problem() != p || !claim.Prior.Equal(prior) {
+				return nil, cache.ErrOther
+			}
+			return claim.Certify(ctx)
+		},
+		Solve: func() (*answers.Table, error) { return Best(ctx, p, prior, o) },
+		Keep:  func(*answers.Table) bool { return ctx.Err() == nil },
+	}.Find(ctx, store)
 }
 
 // LimitError reports that no table for many answers was certified within a time.

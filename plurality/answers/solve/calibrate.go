@@ -19,8 +19,8 @@ const (
 	// takes milliseconds.
 	fewPrices, manyPrices = 5, 16
 	smallGame             = 1 << 19 // pairs times answers
-	// Lattice steps: the second one costs .5 % of δ, the third one 2 %. The first is the finest that a
-	// table may have.
+	// Lattice steps: the second one costs .5 % of δ, the third one 2 %. The first is that of coins, and
+	// stepOf has finer ones.
 	fineStep, smallStep, largeStep = 1. / 64, 1. / 20, 1. / 10
 	// More prices are made where none was low enough, each of a table that is more private.
 	morePrices = 40
@@ -145,6 +145,23 @@ func slackOf(s *answers.System) float64 {
 
 // small reports whether prices cost little.
 func small(s *answers.System) bool { return s.PairCount()*s.Problem().Answers <= smallGame }
+
+// stepOf returns the lattice step of a price. Of few answers the ratios are few too, and a coarse
+// lattice moves them past e^ε: one of s/10 costs up to .004 of agreement.
+func stepOf(s *answers.System) float64 {
+	if !small(s) {
+		return largeStep
+	}
+	switch q := s.Problem().Answers; {
+	case q <= 5:
+		return 1. / 400
+	case q <= 10:
+		return 1. / 120
+	case q <= 20:
+		return 1. / 50
+	}
+	return smallStep
+}
 
 // model returns about ln δ of the table at x, off by nearly the same everywhere. It rests on no
 // price: no promise rests on it.

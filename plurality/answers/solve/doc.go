@@ -12,18 +12,19 @@
 // integers, and these are priced: only the label leaves, so that it costs less than the noisy
 // counts.
 //
-// # Two classes at t = 1: the chain
+// # Two classes: chains
 //
-// From a tie on, each probability of the class that leads is the largest of which the coin, beside
-// the one before, has Σ P^α·P'^(1-α) ≤ 1 + R in both orders. All are the largest possible at once:
-// where p ≤ p' ≤ q, the coins of p' and q are a post-processing of those of p and q. So no table
-// under that bound agrees more often, whatever the prior. For t ≥ 2 no table is largest everywhere.
+// A rule about the probabilities of neighbours says the largest that a neighbour of p may have
+// (answers.Link). The best table under a rule is chains of leads that are 2t apart, each link the
+// largest that the rule allows, of which the beginnings are chosen by the prior
+// (answers.Problem.Window). At t = 1 nothing is left to choose. There are three rules:
 //
-// # Two classes, t = 1, few answers: the chain of Q coins
-//
-// Each probability is the largest of which Q coins, beside Q coins of the one before, are (ε',
-// δ)-indistinguishable. At one answer and ε' = ε no table is better. The search is a bisection of
-// ε': Rényi composition tells nothing of few answers.
+//   - Σ P^α·P'^(1-α) ≤ 1 + R in both orders.
+//   - Q coins of both biases are (ε', δ)-indistinguishable, for few answers. At one answer and ε' =
+//     ε no table is better. The search is a bisection of ε': Rényi composition tells nothing of few
+//     answers.
+//   - Each answer is (ε₁, δ₁)-DP by itself, for few answers: ε₁ is the largest by exact composition,
+//     for some δ₁ up to δ/Q. What it costs needs no game.
 //
 // # More classes: a convex program
 //
@@ -39,6 +40,9 @@
 // composition for more classes. Each is off by nearly the same factor of δ everywhere, which one
 // exact price corrects; the second one is that of the table. Few answers take more of them, of
 // milliseconds each. A table is returned only after it was priced itself.
+//
+// Tables of few answers are priced on finer lattices, since one whose ratios are few is dear on a
+// coarse one.
 //
 //	σ, R   exp(x) and exp(-2x) of family's x
 //	α      Options.Order

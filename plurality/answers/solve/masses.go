@@ -76,18 +76,30 @@ func masses(s *answers.System, p []float64) []uint64 {
 	return out
 }
 
-// chain returns the probabilities of the leads that an order allows: each is the largest of which
-// the coins beside the one before have Σ P^α·P'^(1-α) ≤ 1 + R in both orders. Whatever a table does
-// elsewhere, it has no larger one anywhere.
-func chain(s *answers.System, order, moment float64) []float64 {
-	near := func(p, q float64) bool {
-		return excess(order, p, q) <= moment && excess(order, q, p) <= moment
-	}
-	first := largest(0.5, func(q float64) bool { return near(1-q, q) })
-	a := answers.Chain(s.Problem().K, first, func(p float64) float64 {
-		return largest(p, func(q float64) bool { return near(p, q) })
+// renyiLink is the Link of an order: the coins of neighbours have Σ P^α·P'^(1-α) ≤ 1 + R in both
+// orders.
+func renyiLink(order, moment float64) *answers.Link {
+	return answers.NewLink(func(p, q float64) float64 {
+		return math.Log(max(excess(order, p, q), excess(order, q, p)) / moment)
 	})
-	return ofLeads(s, a)
+}
+
+// window returns the best table that obeys a Link.
+func (v *solver) window(link *answers.Link) []float64 {
+	if s := v.system; s.Problem().Named {
+		second, space := s.Problem().Anchored(s.Gains(v.prior, v.weights), link), s.Space()
+		p := make([]float64, 0, space.Variables())
+		for h := range space.Histograms() {
+			q := second[space.Histogram(h)[1]]
+			p = append(p, 1-q, q)
+		}
+		return p
+	}
+	weight := make([]float64, v.system.Problem().K+1)
+	for h, w := range v.weights.Low {
+		weight[v.system.Lead(h)] += w
+	}
+	return ofLeads(v.system, v.system.Problem().Window(weight, link))
 }
 
 // ofLeads returns the probabilities of two classes of which the leading one has those of a.
@@ -103,25 +115,4 @@ func ofLeads(s *answers.System, a []float64) []float64 {
 // excess returns Σ P^α·P'^(1-α) - 1 of two coins of bias p and q.
 func excess(order, p, q float64) float64 {
 	return q*math.Pow(p/q, order) + (1-q)*math.Pow((1-p)/(1-q), order) - 1
-}
-
-// largest returns the largest number from low on, to some digits, that is near; 1 where all below
-// are.
-func largest(low float64, near func(float64) bool) float64 {
-	high := 1.0
-	for range 60 {
-		mid := (low + high) / 2
-		if mid <= low {
-			break
-		}
-		if mid >= high || near(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-		if low >= 1-0x1p-52 {
-			return 1
-		}
-	}
-	return low
 }

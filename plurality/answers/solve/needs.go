@@ -41,7 +41,7 @@ func NeedsOf(ctx context.Context, p answers.Problem, prior answers.Prior, wanted
 	}
 	useful := func(x float64) []uint64 {
 		m := masses(s, normal(s, math.Exp(x)))
-		if s.Space().Value(weights, prior.AbstainValue, m) < wanted+spare {
+		if s.Value(prior, weights, m) < wanted+spare {
 			return nil
 		}
 		return m

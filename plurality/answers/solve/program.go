@@ -26,6 +26,9 @@ const (
 	// bound where classes hardly ever win, and a tangent's coefficients with them. It costs
 	// less than 1e-5 of agreement for fewer than 100 classes, and is no part of the bound.
 	least = 1e-7
+	// steepest is the largest α-th power of a ratio in a tangent: rows of larger numbers are lost to
+	// rounding, or overflow. Without them the bound is a larger one.
+	steepest = 1e12
 )
 
 // errNoProgram is the error where the program does not serve.
@@ -42,9 +45,11 @@ type program struct {
 	order   int
 	space   *plurality.Space
 	cost    []float64
+	least   float64
 	classes []float64
 	first   []int
 	from    []int32 // histogram of each pair
+	to      []int32
 	changes [][]plurality.Change
 	start   []int32
 	columns []plurality.Column
@@ -68,7 +73,10 @@ func (v *solver) newProgram(ctx context.Context, order int) (*program, error) {
 		return nil, fmt.Errorf("%w: it is too large", errNoProgram)
 	}
 	g := &program{order: order, space: s, cost: make([]float64, n), classes: make([]float64, n),
-		start: []int32{0}}
+		start: []int32{0}, least: least}
+	if v.system.Problem().Named { // which has no tangents
+		g.least = 0
+	}
 	outputs := v.system.Problem().Classes
 	if v.system.Problem().Abstain {
 		outputs++
@@ -79,6 +87,10 @@ func (v *solver) newProgram(ctx context.Context, order int) (*program, error) {
 		g.first = append(g.first, first)
 		for i := first; i < end; i++ {
 			g.classes[i] = float64(s.ClassesOf(i))
+			if v.system.Problem().Named {
+				g.cost[i] = v.weights.Low[h] * v.prior.Worth(s.Histogram(h), i-first)
+				continue
+			}
 			if i == first {
 				g.cost[i] = v.weights.Low[h] * g.classes[i]
 			}
@@ -89,7 +101,7 @@ func (v *solver) newProgram(ctx context.Context, order int) (*program, error) {
 	}
 	g.first = append(g.first, n)
 	err := v.system.Pairs(ctx, func(p *plurality.Pair) bool {
-		g.from = append(g.from, int32(p.From))
+		g.from, g.to = append(g.from, int32(p.From)), append(g.to, int32(p.To))
 		g.changes = append(g.changes, append([]plurality.Change(nil), p.Changes...))
 		g.columns = append(g.columns, p.Columns...)
 		g.start = append(g.start, int32(len(g.columns)))
@@ -168,13 +180,17 @@ func (g *program) cut(p []float64, least float64) int {
 		if !(g.moment(k, p) > least) {
 			continue
 		}
-		t := tangent{pair: k}
+		t, steep := tangent{pair: k}, 0.0
 		for _, c := range g.of(k) {
 			ratio := 1.0
 			if p[c.I] != p[c.J] {
 				ratio = p[c.I] / p[c.J]
 			}
 			t.ratios = append(t.ratios, ratio)
+			steep = max(steep, noise.Power(ratio, g.order))
+		}
+		if steep > steepest {
+			continue
 		}
 		g.tangents = append(g.tangents, t)
 		added++
@@ -197,7 +213,7 @@ func (g *program) row(t tangent) lp.Row {
 func (g *program) newLP(r float64) (lp.Solver, error) {
 	p := lp.Problem{}
 	for i, c := range g.cost {
-		p.C, p.Lower, p.Upper = append(p.C, -c), append(p.Lower, least), append(p.Upper, 1/g.classes[i])
+		p.C, p.Lower, p.Upper = append(p.C, -c), append(p.Lower, g.least), append(p.Upper, 1/g.classes[i])
 	}
 	s, err := lp.New(p)
 	if err != nil {

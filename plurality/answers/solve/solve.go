@@ -65,7 +65,7 @@ func DefaultOrder(p answers.Problem) int {
 func (o Options) validate() error {
 	if o.Law != "" {
 		if err := check.Among([]answers.Name{answers.NormalLaw, answers.ChainLaw, answers.CoinsLaw,
-			answers.ProgramLaw})("law", o.Law); err != nil {
+			answers.OneLaw, answers.ProgramLaw})("law", o.Law); err != nil {
 			return err
 		}
 	}
@@ -75,7 +75,7 @@ func (o Options) validate() error {
 		}
 	}
 	if o.Work < 0 {
-		return &check.Error{Name: "work of the program", Value: o.Work, Rule: "≥ 0"}
+		return check.Want("work of the program", o.Work, "≥ 0")
 	}
 	return nil
 }
@@ -117,14 +117,16 @@ func Best(ctx context.Context, p answers.Problem, prior answers.Prior,
 		return nil, err
 	}
 	if v.Price.Step == 0 {
-		v.Price.Step, v.chosenStep = largeStep, true
-		if small(v.system) {
-			v.Price.Step = smallStep
-		}
+		v.Price.Step, v.chosenStep = stepOf(v.system), true
 	}
 	best, err := v.best(ctx)
 	if err != nil && (best == nil || ctx.Err() == nil || !o.BestOnCancel) {
 		return nil, err
+	}
+	if err == nil { // of two classes there is a bound already
+		if best, err = v.bounded(ctx, best); err != nil && (best == nil || !o.BestOnCancel) {
+			return nil, err
+		}
 	}
 	best.Solver, best.Version = string(best.Law.Name), o.Version
 	return best, nil
@@ -134,21 +136,32 @@ func Best(ctx context.Context, p answers.Problem, prior answers.Prior,
 func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	p := v.system.Problem()
 	two := p.HasChains()
+	if p.Named && v.Law == "" {
+		return bestOf(ctx, nil, math.Inf(-1), v.named())
+	}
 	switch v.Law {
 	case answers.NormalLaw:
+		if p.Named {
+			return v.offset(ctx)
+		}
 		t, _, err := v.normal(ctx)
 		return t, err
+	case answers.OneLaw:
+		return v.one(ctx)
 	case answers.ChainLaw, answers.CoinsLaw:
 		if !two {
-			return nil, &check.Error{Name: "law", Value: v.Law,
-				Rule: "another than a chain but for two classes at affected = 1 without the answer no class"}
+			return nil, check.Want("law", v.Law,
+				"another than a chain but for two classes without the answer no class")
 		}
 		if v.Law == answers.CoinsLaw {
 			return v.coins(ctx)
 		}
 		return v.chain(ctx)
 	}
-	best, at, err := v.normal(ctx)
+	if p.Named { // the program's proof is of classes that are alike
+		return nil, check.Want("law", v.Law, "another than the program where the classes are told apart")
+	}
+	best, at, value, err := v.beside(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +175,20 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 			others = append(others, v.coins)
 		}
 	}
+	if p.Answers <= mostComposed && (two || p.Answers <= fewAnswers) {
+		others = append(others, v.one)
+	}
+	best, err = bestOf(ctx, best, value, others)
+	if best == nil && (err == nil || errors.Is(err, errNoTable)) {
+		best, _, err = v.normal(ctx)
+	}
+	return best, err
+}
+
+// bestOf returns the best table of a first one of such a value, which may be nil, and of others, with the
+// error that kept it from a better one.
+func bestOf(ctx context.Context, best *answers.Table, value float64,
+	others []func(context.Context) (*answers.Table, error)) (*answers.Table, error) {
 	for _, other := range others {
 		t, err := other(ctx)
 		switch {
@@ -169,11 +196,49 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 			// then another is the best
 		case err != nil:
 			return best, err
-		case t.Value > best.Value:
-			best = t
+		case t.Value > value:
+			best, value = t, t.Value
 		}
 	}
+	if best == nil {
+		return nil, errNoTable
+	}
 	return best, nil
+}
+
+// beside returns what normal noise is good for beside other tables: the table, in floating point, and
+// its value. The certified table itself is nil where it would take a second price and is not asked
+// for: another is mostly better, and then it is made in vain. Where the second price would not end
+// the search, the value differs by less than the tolerance is worth.
+func (v *solver) beside(ctx context.Context) (t *answers.Table, at []float64, value float64,
+	err error) {
+	s := v.system
+	if v.BestOnCancel || v.Law != "" || slackOf(s) < tolerance {
+		if t, at, err = v.normal(ctx); err != nil {
+			return nil, nil, 0, err
+		}
+		return t, at, t.Value, nil
+	}
+	f := v.normals()
+	x, err := f.guess(ctx, s)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if at, err = f.probabilities(x); err != nil {
+		return nil, nil, 0, err
+	}
+	price, _, err := s.Price(ctx, masses(s, at), v.Price)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	v.tell(answers.NormalLaw)(price)
+	if x, err = f.corrected(ctx, s, x, logarithm(price)); err != nil {
+		return nil, nil, 0, err
+	}
+	if at, err = f.probabilities(x); err != nil {
+		return nil, nil, 0, err
+	}
+	return nil, at, v.value(masses(s, at)), nil
 }
 
 func (v *solver) tell(law answers.Name) func(delta float64) {
@@ -185,15 +250,19 @@ func (v *solver) tell(law answers.Name) func(delta float64) {
 	}
 }
 
-// normal returns the table of normal noise, and it in floating point.
-func (v *solver) normal(ctx context.Context) (*answers.Table, []float64, error) {
+// normals are the tables of normal noise, by the logarithm of its deviation.
+func (v *solver) normals() family {
 	p := v.system.Problem()
 	near := math.Log(float64(p.Affected)) + math.Log(float64(p.Answers)/rate(p))/2
-	f := family{low: math.Log(0.05), high: math.Log(1e7), near: min(16, max(-2, near)),
+	return family{low: math.Log(0.05), high: math.Log(1e7), near: min(16, max(-2, near)),
 		probabilities: func(x float64) ([]float64, error) {
 			return normal(v.system, math.Exp(x)), nil
 		}}
-	got, err := f.calibrate(ctx, v.system, v.Price, math.NaN(), v.tell(answers.NormalLaw))
+}
+
+// normal returns the table of normal noise, and it in floating point.
+func (v *solver) normal(ctx context.Context) (*answers.Table, []float64, error) {
+	got, err := v.normals().calibrate(ctx, v.system, v.Price, math.NaN(), v.tell(answers.NormalLaw))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -211,6 +280,29 @@ func (v *solver) chain(ctx context.Context) (*answers.Table, error) {
 			return nil, err
 		}
 	}
+	best, err := v.chainTable(ctx, order, x)
+	if err != nil || v.Order != 0 || !v.system.Problem().Named || v.system.Problem().Answers > fewAnswers {
+		return best, err
+	}
+	// Of few answers the estimates of an order are off by more than the orders differ.
+	at := slices.Index(orders, order)
+	for i := max(0, at-1); i <= min(len(orders)-1, at+1); i++ {
+		if i == at {
+			continue
+		}
+		t, err := v.chainTable(ctx, orders[i], math.NaN())
+		switch {
+		case errors.Is(err, errNoTable):
+		case err != nil:
+			return best, err
+		case t.Value > best.Value:
+			best = t
+		}
+	}
+	return best, nil
+}
+
+func (v *solver) chainTable(ctx context.Context, order int, x float64) (*answers.Table, error) {
 	got, err := v.chainOf(order).calibrate(ctx, v.system, v.Price, x, v.tell(answers.ChainLaw))
 	if err != nil {
 		return nil, err
@@ -229,13 +321,13 @@ const fewAnswers = 32
 func (v *solver) coins(ctx context.Context) (*answers.Table, error) {
 	p, o := v.system.Problem(), v.Price
 	if v.chosenStep {
-		o.Step = fineStep
+		o.Step = min(fineStep, o.Step)
 	}
 	least := -math.Log(p.Epsilon)
 	var best *found
 	low, x := least, least
 	for n, step := 0, 1./64; n < manyPrices; n++ {
-		q := ofLeads(v.system, p.CoinChain(min(p.Epsilon, math.Exp(-x))))
+		q := v.window(p.CoinLink(min(p.Epsilon, math.Exp(-x))))
 		certified, err := answers.Certify(ctx, v.system, masses(v.system, q), o)
 		var over *answers.PriceError
 		switch {
@@ -278,9 +370,12 @@ func (v *solver) chainOf(order int) family {
 	near := -math.Log(math.Expm1(min(650, alpha*(alpha-1)*rate(p)/float64(p.Answers)))) / 2
 	return family{low: -340, high: 16, near: min(15, max(-330, near)),
 		probabilities: func(x float64) ([]float64, error) {
-			return chain(v.system, float64(order), moment(x)), nil
+			return v.window(renyiLink(float64(order), moment(x))), nil
 		}}
 }
+
+// orders are those that are tried.
+var orders = []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 96, 128}
 
 // firstOrder is the order of a chain that is tried first.
 const firstOrder = 8
@@ -293,10 +388,9 @@ const coarse, manyAnswers = 1. / 6, 4096
 // order returns the order whose chain agrees most often, of some between 2 and 128, and where its
 // price should keep the promise: by the model, corrected by one coarse price.
 func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
-	orders := []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 96, 128}
-	values, places := make([]float64, len(orders)), make([]float64, len(orders))
+	values, places := slices.Repeat([]float64{math.Inf(-1)}, len(orders)), make([]float64, len(orders))
 	o := v.Price
-	o.Step = coarse
+	o.Step = min(coarse, 4*o.Step)
 	try := func(i int) error {
 		f := v.chainOf(orders[i])
 		x, err := f.guess(ctx, v.system)
@@ -321,13 +415,25 @@ func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
 			}
 		}
 		places[i] = x
-		values[i] = v.system.Space().Value(v.weights, v.prior.AbstainValue, masses(v.system, p))
+		values[i] = v.value(masses(v.system, p))
 		return nil
 	}
-	for at := slices.Index(orders, firstOrder); ; {
+	at := slices.Index(orders, firstOrder)
+	if v.system.Problem().Answers <= fewAnswers { // which may agree most often at two orders
+		for _, order := range []int{firstOrder, 20, 48, 128} {
+			i := slices.Index(orders, order)
+			if err := try(i); err != nil {
+				return 0, 0, err
+			}
+			if values[i] > values[at] {
+				at = i
+			}
+		}
+	}
+	for {
 		best := at
 		for i := max(0, at-1); i <= min(len(orders)-1, at+1); i++ {
-			if values[i] == 0 {
+			if math.IsInf(values[i], -1) {
 				if err := try(i); err != nil {
 					return 0, 0, err
 				}

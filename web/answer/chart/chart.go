@@ -31,6 +31,9 @@ type Line struct {
 	Name, Class string
 	X, Y        []float64
 	Dashed      bool
+	// Rough, unless nil, has true where the line to a point from the one before is dashed and thin: other points
+	// are to come between.
+	Rough []bool
 }
 
 // Bar is a vertical bar at X = 0, 1, …, in their order. Height is shown by Label.
@@ -58,22 +61,9 @@ const (
 	baseline = height - bottom // of the horizontal axis
 )
 
-// SVG returns the chart as an element of a page. Points that are not finite are left out.
+// SVG returns the chart as an element of a page. A point that is not finite ends a line, which begins anew behind it.
 func (c *Chart) SVG() string {
 	var b strings.Builder
-	legend := 0
-	for _, l := range c.Lines {
-		if l.Name != "" {
-			legend++
-		}
-	}
-	if c.Level != nil {
-		legend++
-	}
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">`, width,
-		height+line*legend)
-	fmt.Fprintf(&b, "<title>%s</title>", html.EscapeString(c.Title))
-	text(&b, left, 18, "title", "start", c.Title)
 	low, high := c.horizontal()
 	x := func(v float64) float64 {
 		return left + (width-left-right)*share(v, low, high, c.LogX)
@@ -81,6 +71,15 @@ func (c *Chart) SVG() string {
 	y := func(v float64) float64 {
 		return baseline - (baseline-top)*share(v, c.Low, c.High, false)
 	}
+	names, legend := c.names(x, y)
+	role := "img" // which has no parts; points can be visited
+	if len(c.Lines) > 0 {
+		role = "group"
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="%s" aria-label="%s">`, width,
+		height+line*legend, role, html.EscapeString(c.Title))
+	fmt.Fprintf(&b, "<title>%s</title>", html.EscapeString(c.Title))
+	text(&b, left, 18, "title", "start", c.Title)
 	for _, v := range steps(c.Low, c.High) {
 		segment(&b, left, y(v), width-right, y(v), "grid")
 		text(&b, left-6, y(v)+4, "tick", "end", c.level(v))
@@ -110,17 +109,18 @@ func (c *Chart) SVG() string {
 		text(&b, left+34, float64(at), "label", "start", name)
 		at += line
 	}
+	if c.Level != nil && *c.Level >= c.Low && *c.Level <= c.High {
+		segment(&b, left, y(*c.Level), width-right, y(*c.Level), "curve wanted dashed")
+	}
 	for _, l := range c.Lines {
 		c.curve(&b, l, x, y)
-		if l.Name != "" {
-			key(l.Class, l.Name, l.Dashed)
-		}
 	}
-	if c.Level != nil {
-		if *c.Level >= c.Low && *c.Level <= c.High {
-			segment(&b, left, y(*c.Level), width-right, y(*c.Level), "curve wanted dashed")
+	for _, n := range names {
+		if n.beside {
+			text(&b, n.x, n.y, "marked "+n.class, n.anchor, n.name)
+		} else {
+			key(n.class, n.name, n.dashed)
 		}
-		key("wanted", c.LevelName, true)
 	}
 	for i, m := range c.Marks {
 		if !(m.X >= low && m.X <= high) {
@@ -165,9 +165,14 @@ func (c *Chart) curve(b *strings.Builder, l Line, x, y func(float64) float64) {
 		class += " dashed"
 	}
 	var points, dots strings.Builder
+	rough := false // of the points since the last drawing
 	draw := func() {
 		if points.Len() > 0 {
-			fmt.Fprintf(b, `<polyline class="%s" points="%s"/>`, class, strings.TrimSpace(points.String()))
+			extra := ""
+			if rough {
+				extra = " dashed rough"
+			}
+			fmt.Fprintf(b, `<polyline class="%s" points="%s"/>`, class+extra, strings.TrimSpace(points.String()))
 		}
 		points.Reset()
 	}
@@ -175,9 +180,15 @@ func (c *Chart) curve(b *strings.Builder, l Line, x, y func(float64) float64) {
 	begun := false
 	for i, v := range l.X {
 		if math.IsNaN(l.Y[i]) || math.IsInf(l.Y[i], 0) {
+			draw()
+			begun = false
 			continue
 		}
 		qx, qy := x(v), y(l.Y[i])
+		if l.Rough != nil && l.Rough[i] != rough {
+			draw()
+			rough = l.Rough[i]
+		}
 		if begun {
 			from, to := within(py, qy)
 			if from > 0 { // it comes in, or stays out
@@ -191,7 +202,15 @@ func (c *Chart) curve(b *strings.Builder, l Line, x, y func(float64) float64) {
 			}
 		}
 		if qy >= top && qy <= baseline {
-			fmt.Fprintf(&dots, `<circle class="dot %s" cx="%.1f" cy="%.1f" r="3"/>`, l.Class, qx, qy)
+			// The figure stands above a point that is pointed at, or that the keyboard has reached.
+			shown := fmt.Sprintf("%s: %s", number(v), c.exact(l.Y[i]))
+			anchor := "middle"
+			if qx > width-60 {
+				anchor = "end"
+			}
+			fmt.Fprintf(&dots, `<circle class="dot %s" cx="%.1f" cy="%.1f" r="3" tabindex="0" role="img" aria-label="%s"/>`,
+				l.Class, qx, qy, html.EscapeString(shown))
+			text(&dots, qx, qy-9, "value", anchor, shown)
 		}
 		px, py, begun = qx, qy, true
 	}
@@ -286,6 +305,14 @@ func steps(low, high float64) (out []float64) {
 func (c *Chart) level(v float64) string {
 	if c.Percent {
 		return number(100*v) + " %"
+	}
+	return number(v)
+}
+
+// exact returns a value of the vertical axis with the digits that tables have.
+func (c *Chart) exact(v float64) string {
+	if c.Percent {
+		return strconv.FormatFloat(100*v, 'f', 2, 64) + " %"
 	}
 	return number(v)
 }

@@ -51,12 +51,12 @@ func TestSVG(t *testing.T) {
 	wanted := 0.9
 	c := Chart{Title: "a < b & c", X: "ε", LogX: true, High: 1, Percent: true, Level: &wanted,
 		LevelName: "wanted", Lines: []Line{
-			{Name: "curve", Class: "c1", X: []float64{0.5, 1, 2}, Y: []float64{0.2, math.NaN(), 0.8}},
+			{Name: "curve", Class: "c1", X: []float64{0.5, 0.7, 1, 1.5, 2}, Y: []float64{0.2, 0.3, math.NaN(), 0.7, 0.8}},
 			{Name: "bound", Class: "c2", X: []float64{0.5, 2}, Y: []float64{1, math.Inf(1)}, Dashed: true},
 		}, Marks: []Mark{{X: 1, Text: "here"}, {X: 5, Text: "beyond"}}}
 	svg := c.SVG()
 	names := elements(t, svg)
-	if count(names, "circle") != 2 || count(names, "polyline") != 1 || names[1] != "title" ||
+	if count(names, "circle") != 4 || count(names, "polyline") != 2 || names[1] != "title" ||
 		!strings.Contains(svg, "a &lt; b &amp; c") || !strings.Contains(svg, ">80 %<") ||
 		strings.Contains(svg, "beyond") || !strings.Contains(svg, "here") {
 		t.Error(svg)
@@ -137,5 +137,34 @@ func TestCurvesAreCut(t *testing.T) {
 	}
 	if n := strings.Count(svg, "<polyline"); n != 2 {
 		t.Errorf("%d pieces in %s", n, svg)
+	}
+}
+
+// A name stands beside its line where nothing else is, and in the legend elsewhere.
+func TestNames(t *testing.T) {
+	rising := Line{Name: "rising", Class: "c1", X: []float64{1, 2, 3}, Y: []float64{0.1, 0.4, 0.8}}
+	level := 0.95
+	c := Chart{Low: 0, High: 1, Lines: []Line{rising}, Level: &level, LevelName: "wanted", Marks: []Mark{{2, "stated"}}}
+	svg := c.SVG()
+	if strings.Count(svg, `class="marked c1"`) != 1 || strings.Count(svg, `class="marked wanted"`) != 1 || strings.Contains(svg, `class="label" text-anchor="start"`) {
+		t.Error(svg)
+	}
+	// Lines everywhere leave no place.
+	var crowd []Line
+	for i := range 40 {
+		y := float64(i) / 39
+		crowd = append(crowd, Line{X: []float64{1, 3}, Y: []float64{y, y}})
+	}
+	c = Chart{Low: 0, High: 1, Lines: append(crowd, rising)}
+	if svg := c.SVG(); !strings.Contains(svg, `class="label" text-anchor="start"`) || strings.Contains(svg, `class="marked`) {
+		t.Error(svg)
+	}
+	for _, c := range []struct {
+		x, y, u, v float64
+		want       bool
+	}{{0, 0, 10, 10, true}, {0, 0, 1, 10, false}, {0, 5, 10, 5, true}, {5, 0, 5, 1, false}, {5, 5, 5, 5, true}, {7, 4, 7, 6, false}} {
+		if got := (box{4, 4, 6, 6}).crosses(c.x, c.y, c.u, c.v); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

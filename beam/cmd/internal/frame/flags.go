@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/release"
 )
 
@@ -21,6 +22,20 @@ func Group(title string) *flag.FlagSet {
 	g := flag.NewFlagSet(title, flag.ContinueOnError)
 	groups = append(groups, g)
 	return g
+}
+
+// Register adds flags to a group, for the parameters of a struct, given by a pointer, that have these
+// flags: with the texts that they have in darrm.
+func Register(g *flag.FlagSet, options any, flags ...string) {
+	for _, name := range flags {
+		p := param.Lookup(options, name)
+		help := strings.ReplaceAll(p.Help, "$", "--")
+		if on, ok := p.Value.Addr().Interface().(*bool); ok {
+			g.BoolVar(on, name, *on, help)
+		} else {
+			g.Func(name, help, p.Set)
+		}
+	}
 }
 
 // Set reports whether a flag of a group was given.

@@ -33,17 +33,18 @@ import (
 	"github.com/darrm/darrm/release/exitcode"
 )
 
-// Paths is a flag that may be given several times.
-type Paths []string
+// Texts is a flag that may be given several times.
+type Texts []string
 
-func (p *Paths) String() string     { return strings.Join(*p, " ") }
-func (p *Paths) Set(s string) error { *p = append(*p, s); return nil }
+func (p *Texts) String() string     { return strings.Join(*p, " ") }
+func (p *Texts) Set(s string) error { *p = append(*p, s); return nil }
 
 // Command is a program that does a job on an engine that its flags state.
 type Command struct {
-	About, Example string // for the help
-	Input          string // what the job reads
-	Repeated       string // what its second pipeline does
+	About, Example string         // for the help
+	Input          string         // what the job reads
+	Repeated       string         // what its second pipeline does
+	Rules          exitcode.Rules // of what this program does beside releasing labels
 	Run            func(context.Context, darrmbeam.Engine) error
 }
 
@@ -103,10 +104,10 @@ func (c Command) main(args []string) exitcode.Code {
 		return exitcode.OK
 	}
 	tell(program+": ", check.NamedBy(err, flagOf))
-	if hint := exitcode.Hint(err); hint != "" {
+	if hint := exitcode.Hint(err, c.Rules.Hints...); hint != "" {
 		tell(program+": hint: ", hint)
 	}
-	return exitcode.Of(ctx, err)
+	return exitcode.Of(ctx, err, c.Rules.Codes...)
 }
 
 // flagOf is the flag of a parameter that a library names.

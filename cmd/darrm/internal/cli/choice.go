@@ -2,11 +2,17 @@ package cli
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 )
 
 // Choice is a flag with a fixed list of values, which the shell completes.
@@ -15,12 +21,18 @@ type Choice struct {
 	values []string
 }
 
+// Enum adds a flag that takes one of the values, by their names. What target has is the default.
+func Enum[T any](c *cobra.Command, target *T, flag, usage string, values ...T) {
+	c.Flags().Var(textValue{reflect.ValueOf(target).Elem()}, flag, usage)
+	OneOf(c, flag, values...)
+}
+
 // OneOf makes a flag a choice. The flag's default is allowed too.
-func OneOf[T ~string](c *cobra.Command, flag string, values ...T) {
+func OneOf[T any](c *cobra.Command, flag string, values ...T) {
 	f := c.Flag(flag)
 	names := make([]string, len(values))
 	for i, v := range values {
-		names[i] = string(v)
+		names[i] = textValue{reflect.ValueOf(v)}.String()
 	}
 	v := &Choice{f.Value, names}
 	f.Value = v
@@ -54,24 +66,8 @@ func (v *Choice) Set(text string) error {
 	if text == "" && v.String() == "" {
 		return nil
 	}
-	return fmt.Errorf("%q, but it must be %s%s", text, Alternatives(v.values),
+	return fmt.Errorf("%q, but it must be %s%s", text, check.Alternatives(v.values),
 		DidYouMean("", Similar(text, v.values)))
-}
-
-// Alternatives lists names: "a", "b" or "c".
-func Alternatives(names []string) string {
-	var b strings.Builder
-	for i, name := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			b.WriteString(" or ")
-		default:
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", name)
-	}
-	return b.String()
 }
 
 // Similar returns the names that may have been meant, by cobra's measure for commands.
@@ -158,10 +154,80 @@ func WhenGiven[T any](c *cobra.Command, flag string, v *T) *T {
 	return nil
 }
 
-// Value returns *v, or the zero value where v is nil.
-func Value[T any](v *T) (none T) {
+// Or returns *v, or otherwise where v is nil.
+func Or[T any](v *T, otherwise T) T {
 	if v == nil {
-		return none
+		return otherwise
 	}
 	return *v
+}
+
+// Value returns *v, or the zero value where v is nil.
+func Value[T any](v *T) (none T) { return Or(v, none) }
+
+// Group is a part of the program, by what a person does with it. Groups and their commands are
+// listed with the most used first.
+type Group struct {
+	ID, Title string
+	Commands  []Command
+}
+
+// Command is a command of the program, which is made where it is needed.
+type Command struct {
+	Name string // as New names it
+	New  func(*App) *cobra.Command
+	// Whole is true if the command is about all commands.
+	Whole bool
+}
+
+// addGroups adds the commands of the groups in their order.
+func addGroups(root *cobra.Command, a *App, groups []Group) {
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.ID, Title: g.Title})
+		for _, command := range g.Commands {
+			c := command.New(a)
+			c.GroupID = g.ID
+			root.AddCommand(c)
+		}
+	}
+}
+
+// Needed returns the groups with the one command that the arguments name, or with all commands
+// where they name none or one about all. To make all of them takes half the time of a start. A
+// shell that completes the arguments of a command needs that command alone.
+func Needed(groups []Group, args []string) []Group {
+	before := []string{"--json", "-q", "--quiet"}
+	if len(args) > 2 {
+		before = append(before, cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd)
+	}
+	for len(args) > 0 && slices.Contains(before, args[0]) {
+		args = args[1:]
+	}
+	for _, g := range groups {
+		for _, c := range g.Commands {
+			if len(args) > 0 && c.Name == args[0] && !c.Whole {
+				return []Group{{g.ID, g.Title, []Command{c}}}
+			}
+		}
+	}
+	return groups
+}
+
+// Shortest returns the shortest decimal that parses as x.
+func Shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Finite returns a number for JSON, nil (null) where x is infinite or not a number.
+func Finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// FiniteCost returns a cost for JSON, nil where ε is infinite.
+func FiniteCost(c accountant.Cost) *accountant.Cost {
+	if Finite(c.Epsilon) == nil {
+		return nil
+	}
+	return &c
 }

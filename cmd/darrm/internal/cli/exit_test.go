@@ -12,9 +12,6 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/federated/rounds"
-	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/release"
@@ -47,10 +44,6 @@ func TestExitCodes(t *testing.T) {
 		{"missing file", nil, fs.ErrNotExist, exitcode.Input},
 		{"violation", nil, &gamma.ViolationError{}, exitcode.Uncertified},
 		{"mismatch", nil, &gamma.MismatchError{Wrong: []string{"x"}}, exitcode.Uncertified},
-		{"a training that cannot be accounted for", nil, iteration.ErrNotCertified, exitcode.Uncertified},
-		{"a record that a task cannot use", nil, &data.SampleError{Err: &constraints.ParameterError{}},
-			exitcode.Input},
-		{"public records that equal private ones", nil, &data.SharedError{}, exitcode.Input},
 		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitcode.Solver},
 		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitcode.Solver},
 		{"too large", nil, lp.ErrTooLarge, exitcode.Solver},
@@ -71,10 +64,6 @@ func TestExitCodes(t *testing.T) {
 		{"votes of another draw", nil, &ledger.SameVotesError{}, exitcode.Budget},
 		{"a refused charge of an output", nil, &release.OutputError{Err: ledger.ErrExceeded},
 			exitcode.Budget},
-		{"a round released before", nil, rounds.ErrReleased, exitcode.Budget},
-		{"an emptied book", nil, rounds.ErrOtherBook, exitcode.Budget},
-		{"a book that cannot be written", nil, &rounds.BookError{Err: fs.ErrNotExist}, exitcode.Output},
-		{"a round of another plan", nil, rounds.ErrFormat, exitcode.Input},
 		{"damaged ledger", nil, ledger.ErrDamaged, exitcode.Ledger},
 		{"ledger rolled back", nil, ledger.ErrRolledBack, exitcode.Ledger},
 		{"broken handle", nil, ledger.ErrBroken, exitcode.Ledger},
@@ -91,11 +80,12 @@ func TestExitCodes(t *testing.T) {
 		{"an error of its own, then interrupted", cancelled, Usagef("x"), exitcode.Usage},
 	}
 	for _, tt := range tests {
+		a := &App{}
 		if tt.ctx == nil {
 			tt.ctx = context.Background()
 		}
 		for depth := range 3 {
-			if got := exitCode(tt.ctx, tt.err); got != tt.want {
+			if got := a.exitCode(tt.ctx, tt.err); got != tt.want {
 				t.Errorf("%s, wrapped %d times: exit code %d, want %d", tt.name, depth, got, tt.want)
 			}
 			tt.err = fmt.Errorf("more: %w", tt.err)

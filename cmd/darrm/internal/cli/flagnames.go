@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/param"
+	"github.com/darrm/darrm/release"
 )
 
 // flagNames are the flags of one parameter.
@@ -30,7 +32,8 @@ func after(flags ...string) flagNames  { return flagNames{flags, afterRule} }
 func within(flags ...string) flagNames { return flagNames{flags, inText} }
 
 // flagsOf has the flags of the parameters that libraries name (check.Error, check.SettledBy,
-// check.Namedf). No other table maps parameters to flags: a library names no flag.
+// check.Namedf), where they have another name or stand elsewhere than the rule says (namesOf). No other table
+// maps parameters to flags: a library names no flag.
 var flagsOf = map[string]flagNames{
 	// Votes, plans, means.
 	"number of teachers K": before("K"), "privacy allowance m": before("m"),
@@ -39,6 +42,7 @@ var flagsOf = map[string]flagNames{
 	"number of classes": before("num-classes", "classes"), "affected": before("affected"),
 	"accuracy": before("accuracy"), "concentration": before("concentration"),
 	"value of abstaining": before("abstain"), "gap": before("gap"),
+	"shares": before("shares"), "cost": before("cost"), "accept constant": within("accept-constant"),
 	"clients n": before("n"), "numbers per client k": before("k"), "dimension d": before("d"),
 	"rho": before("rho"), "bits per number": before("bits"), "trials": before("trials"),
 	"estimator": before("estimator"), "beta": before("beta"), "draws for beta": before("beta"),
@@ -62,6 +66,7 @@ var flagsOf = map[string]flagNames{
 	"vote columns": before("vote-columns"), "votes column": before("votes-column"),
 	"vote column": before("vote-column"), "teacher column": before("teacher-column"),
 	"query ids": before("query-ids"), "layout": within("layout"),
+	"labels": before("labels"), "most yes": before("most-yes"), "separator": before("separator"),
 	"header row": within("header"), "format of the votes": within("format"),
 
 	// A release.
@@ -80,28 +85,22 @@ var flagsOf = map[string]flagNames{
 	"TLS certificate": within("tls-cert"), "TLS key": within("tls-key"),
 
 	// Training.
-	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
-	"batch": after("batch"), "first batch": after("first-batch"), "interval": after("interval"),
-	"bound": after("ball"), "buffer": after("buffer"), "clip": after("clip"),
-	"decay": after("decay"), "diameter of the set": after("set"),
-	"difference clip": after("difference-clip"), "gradient clip": after("clip"),
-	"categories": after("categories"), "columns": after("columns"), "fill": after("fill"),
-	"header": after("no-header"), "hold-out": before("hold-out"),
-	"left out columns": after("all-but"), "scale": after("scale"), "lambda": after("l2"),
-	"law of the number of runs": after("stopping"), "local clip": after("local-clip"),
-	"local noise": after("local-noise"), "local steps": after("local-steps"),
-	"neighbours": after("neighbours"), "noise": after("noise"),
-	"number of candidates": after("grid"), "output": after("average", "output"),
-	"pair loss": after("task"), "passes": after("passes"), "radius": after("radius"),
-	"randomizer": after("randomizer"), "rounds": after("rounds"),
-	"rows per person": before("rows-per-person"), "rule": after("rule"),
-	"runs": after("runs"), "sampling rate": after("rate"), "score": after("score"),
-	"score bound": after("score-bound"), "score epsilon": before("score-eps"),
-	"selection": after("selection"), "set": after("set"),
-	"share of the scores": after("score-share"), "silo": after("silo"),
-	"smoothing": after("smoothing"), "step factor": after("step-factor"),
-	"step size": after("step-size"), "steps": after("steps"), "target delta": after("delta"),
-	"target epsilon": after("eps"), "task": after("task"), "weight": after("step-size"),
+	"ball": after("ball", "set"), "batch size": after("batch"), "bound": after("ball"),
+	"diameter of the set": after("set"), "gradient clip": after("clip"), "header": after("no-header"),
+	"hold-out": before("hold-out"), "left out columns": after("all-but"), "lambda": after("l2"),
+	"law of the number of runs": after("stopping"), "number of candidates": after("grid"),
+	"output": after("average", "output"), "pair loss": after("task"),
+	"rows per person": before("rows-per-person"), "sampling rate": after("rate"),
+	"score epsilon": before("score-eps"), "share of the scores": after("score-share"),
+	"target delta": after("delta"), "target epsilon": after("eps"), "weight": after("step-size"),
+}
+
+// namesOf returns the flags of a parameter: by the rule the one of its name, after what it must be.
+func namesOf(parameter string) flagNames {
+	if names, ok := flagsOf[parameter]; ok {
+		return names
+	}
+	return after(strings.ReplaceAll(parameter, " ", "-"))
 }
 
 // FlagOf returns the likeliest flag of a parameter.
@@ -127,7 +126,13 @@ func NameFlag(c *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	if text := check.NamedBy(err, FlagOf); text != err.Error() {
+	flagOf := func(p check.Parameter) string {
+		if flag := namesOf(string(p)).flags[0]; c.Flags().Lookup(flag) != nil {
+			return "--" + flag
+		}
+		return FlagOf(p)
+	}
+	if text := check.NamedBy(err, flagOf); text != err.Error() {
 		var missing *check.MissingError
 		if errors.As(err, &missing) {
 			text += seeHelp(c)
@@ -137,7 +142,7 @@ func NameFlag(c *cobra.Command, err error) error {
 	var after []string
 	for _, parameter := range check.Settling(err) {
 		name, value, _ := strings.Cut(parameter, "=")
-		names := flagsOf[name]
+		names := namesOf(name)
 		for _, flag := range names.flags {
 			if c.Flags().Lookup(flag) == nil {
 				continue
@@ -161,4 +166,9 @@ func NameFlag(c *cobra.Command, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w (%s)", err, strings.Join(after, ", "))
+}
+
+// RegisterAcceptWeak registers --accept-weak.
+func RegisterAcceptWeak(c *cobra.Command, accept *bool) {
+	c.Flags().BoolVar(accept, "accept-weak", false, param.Lookup(release.Charge{}, "accept-weak").Help)
 }

@@ -23,7 +23,7 @@ func TestOpenTakesRegularFilesOnly(t *testing.T) {
 	for path, want := range map[string]string{pipe: pipe + " is a pipe, not a file",
 		"/dev/zero": "/dev/zero is a device, not a file"} {
 		_, err := (&App{}).Open(context.Background(), path, 1<<20)
-		if err == nil || err.Error() != want || exitCode(context.Background(), err) != exitcode.Input {
+		if err == nil || err.Error() != want || (&App{}).exitCode(context.Background(), err) != exitcode.Input {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

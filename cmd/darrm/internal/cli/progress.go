@@ -12,7 +12,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/lp"
@@ -137,12 +136,11 @@ func timeLeft(since time.Duration, done, total int64) string {
 	return fmt.Sprintf("about %d h left", int(math.Ceil(left.Hours())))
 }
 
-// Round serves as solve.Options.Progress. The number of rounds is not known beforehand.
+// Round serves as solve.Options.Progress. The share that is done is an estimate.
 func (p *Progress) Round(r solve.Progress) {
-	p.Show("solving", -1, int64(r.Round),
-		fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows,
-			r.Violation, r.Error),
-		progressbar.OptionSpinnerType(14))
+	const whole = 1000
+	p.Show("solving", whole, int64(whole*r.Share),
+		fmt.Sprintf("round %d, error at least %.6f", r.Round, r.Error))
 }
 
 // Gap returns plurality/solve.Options.Progress. The bar's length is that of the gap's logarithm,
@@ -236,14 +234,6 @@ func (p *Progress) text(stage string) string {
 		return stage
 	}
 	return stage + ": " + p.note
-}
-
-// Steps returns a function that shows which step of which experiment is being done.
-func (p *Progress) Steps(experimentsDone, experiments int) func(experiment.Progress) {
-	return func(at experiment.Progress) {
-		p.Show("running "+at.Experiment, int64(at.Of), int64(at.Done),
-			fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step))
-	}
 }
 
 // stage is a task under way, by its name: "answering".

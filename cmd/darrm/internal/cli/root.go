@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // App holds the state that all commands share.
@@ -25,7 +26,8 @@ type App struct {
 	Out, Err io.Writer
 	JSON     bool
 	Quiet    bool
-	progress string // --progress
+	rules    exitcode.Rules // of the rooms of commands
+	progress string         // --progress
 	stage    atomic.Pointer[stage]
 	grace    atomic.Int64 // nanoseconds that a command may go on after a signal
 }
@@ -162,6 +164,16 @@ func Require(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
+// Refuse returns a usage error about the first of these flags that is given: its name, and what text says of it.
+func Refuse(c *cobra.Command, text string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return Usagef("--%s %s", name, text)
+		}
+	}
+	return nil
+}
+
 func seeHelp(c *cobra.Command) string { return fmt.Sprintf(" (see %s --help)", c.CommandPath()) }
 
 // Page returns w as a page for people, as wide as stdout.
@@ -248,3 +260,5 @@ func EncodeJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+func printable(s string) string { return terminal.Printable(s) }

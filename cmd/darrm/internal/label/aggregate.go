@@ -1,7 +1,6 @@
 package label
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan/choose"
@@ -22,13 +21,14 @@ import (
 // aggregateFlags are the flags of aggregate beyond the problem's.
 type aggregateFlags struct {
 	answerFlags
-	within         within
-	out, outFormat string
-	outCompression string
-	format         votes.Format // of the labels
-	compression    votes.Compression
-	scores         bool
-	insecureSeed   uint64
+	within       within
+	out          string
+	format       votes.Format // of the labels
+	compression  votes.Compression
+	labelsAs     string // "columns" or "sets"
+	scores       bool
+	labelLaw     string // the file for it
+	insecureSeed uint64
 }
 
 // NewAggregate makes the command that releases labels.
@@ -112,26 +112,27 @@ after it was paid for is finished by the same command.`,
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
-	f.register(c)
-	f.optimal.RegisterWithin(c)
+	f.registerAnswer(c)
 	f.read.register(c)
 	f.charge.register(c)
-	f.within.register(c) // it excludes some of these
+	f.within.register(c, &f.Flags) // it excludes some of these
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	cli.TakesFile(c, "out", votes.FileEndings()...)
-	fl.StringVar(&f.outFormat, "out-format", "auto",
-		anyOf(labelFormats()...)+"; auto goes by the name")
-	cli.OneOf(c, "out-format", append([]string{"auto"}, labelFormats()...)...)
-	fl.StringVar(&f.outCompression, "out-compression", "auto",
-		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
-	cli.OneOf(c, "out-compression", votes.CompressionNames()...)
-	fl.BoolVar(&f.charge.NewCharge, "new-charge", false,
-		"pay for --queries labels again, though --ledger has a charge of the same statement. The report "+
-			"says what it costs, and --dry-run says so before")
+	written := formats(true)
+	cli.Enum(c, &f.format, "out-format", check.Alternatives(written)+"; auto goes by the name",
+		append([]votes.Format{votes.FormatAuto}, written...)...)
+	cli.Enum(c, &f.compression, "out-compression", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name",
+		votes.Compressions()...)
+	fl.StringVar(&f.labelsAs, "labels-as", "columns", "with --labels: write \"columns\" of 0 and 1, or one of \"sets\" "+
+		"such as cat|dog")
+	cli.OneOf(c, "labels-as", "columns", "sets")
 	fl.BoolVar(&f.scores, "scores", false,
 		"show on stderr how each mechanism does on these votes, and on true labels where the files "+
 			"have them: computed from the raw votes, NOT PRIVATE")
+	fl.StringVar(&f.labelLaw, "label-law", "", "write what is public of the labels to this file, for learning from "+
+		"them: what darrm label-law writes of the mechanism, whatever the votes (--dry-run writes none)")
+	cli.TakesFile(c, "label-law", "json")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
 		"simulate with this seed, for experiments; the output is marked, it is not private")
 	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "data", "classes", "K", "ledger",
@@ -142,7 +143,7 @@ after it was paid for is finished by the same command.`,
 
 func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if bare(c) {
-		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, false}
+		s := survey{&f.read, &f.Flags, false}
 		return s.tell(c, a, paths)
 	}
 	if err := f.prepare(c, a, paths); err != nil {
@@ -155,39 +156,12 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	)
 	l := f.labels(c, a, paths)
 	var err error
-	if l.Stated, err = f.statement(c, f.within.asked(c)); err != nil {
-		return err
-	}
-	prepareScores := func(k, classes int) (err error) {
-		if f.scores {
-			scores, err = newScores(k, classes, f.read.abstain())
-		}
+	if l.Stated, err = f.statement(c, f.within.stated(c)); err != nil {
 		return err
 	}
 	if f.within.asked(c) {
-		l.Budget = f.within.budget
-		l.Within = func(_ context.Context, budget accountant.Cost, k, classes, queries int) (
-			release.Plan, float64, error) {
-			if err := prepareScores(k, classes); err != nil {
-				return release.Plan{}, 0, err
-			}
-			var (
-				slack float64
-				err   error
-			)
-			if g, slack, err = f.within.plan(c, a, f.planning(), budget, k, classes, queries); err != nil {
-				return release.Plan{}, 0, err
-			}
-			return g.Plan, slack, nil
-		}
-	} else {
-		l.Plan = func(_ context.Context, k, classes int) (_ release.Plan, err error) {
-			if err := prepareScores(k, classes); err != nil {
-				return release.Plan{}, err
-			}
-			g, err = f.choose(c, k, classes)
-			return g.Plan, err
-		}
+		budget := f.within.budget // which becomes numbers
+		l.Budget = &budget
 	}
 	l.Each = func(b *votes.Batch, classes []int) error {
 		if a.JSON {
@@ -210,8 +184,37 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 			return encodeAnswers(w, s, g, &f.within, answers, simulated)
 		}
 	}
+	r, err := l.Open(c.Context(), f.charge.dryRun)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if need := r.Need(); need != nil {
+		if f.scores {
+			if scores, err = newScores(need.Teachers, need.Classes, f.read.abstain(),
+				f.read.options.Labels); err != nil {
+				return err
+			}
+		}
+		var slack float64
+		if l.Budget != nil {
+			g, slack, err = f.within.plan(c, a, f.states(), need.Budget, need.Teachers, need.Classes, need.Queries)
+		} else {
+			g, err = f.choose(c, need.Teachers, need.Classes)
+		}
+		if err == nil && f.labelLaw != "" && g.Mechanism().Named() {
+			err = cli.Usagef("--label-law goes without a table for classes that are told apart: a label has another law for " +
+				"each of them")
+		}
+		if err == nil {
+			err = r.Use(g.Plan, slack)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if f.charge.dryRun {
-		q, err := l.Quote(c.Context())
+		q, err := r.Quote(c.Context())
 		if err != nil {
 			return err
 		}
@@ -221,7 +224,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		f.within.report(a, &q.Summary)
 		return quote(a, q, g, &f.within)
 	}
-	s, err := l.Run(c.Context())
+	s, err := r.Run(c.Context())
 	var exceeded *ledger.ExceededError
 	if errors.As(err, &exceeded) {
 		left, _ := exceeded.Budget.Cost().Minus(exceeded.Spent).Floor()
@@ -238,15 +241,18 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	case s.Before:
 		a.Say("request %q was released before: its labels are in %s, unchanged", f.charge.RequestID,
 			f.out)
+		if f.labelLaw != "" { // it is public, and the mechanism is that of the charge
+			err = errors.Join(err, f.settle(c, s, &g), f.writeLaw(c, a, g))
+		}
 		return err
 	}
-	err = errors.Join(err, f.settle(c, s, &g))
+	err = errors.Join(err, f.settle(c, s, &g), f.writeLaw(c, a, g))
 	f.within.report(a, s)
 	report(a, s, g, simulated)
 	if scores != nil {
 		err = errors.Join(err, scores.report(a, g))
 	}
-	return errors.Join(err, f.unsaved)
+	return errors.Join(err, f.Unsaved)
 }
 
 // settle takes the mechanism of a charge that was in the ledger before, where that answered.
@@ -267,8 +273,9 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *cli.App, paths []string) re
 		Votes: paths, Stdin: a.Stdin(c.Context()), Read: f.read.options,
 		Truth: f.scores, Charge: f.charge.Charge,
 		Output: release.FileOutput{Path: f.out, Stdout: a.Out}, Format: f.format,
-		Compression: f.compression,
-		Queries:     f.within.queries, Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table,
+		Compression: f.compression, Sets: f.labelsAs == "sets",
+		Queries: f.within.queries, Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table,
+		Beside: release.File{Name: "--label-law", Path: f.labelLaw, Written: true},
 		Source: release.SourceFlags,
 		Progress: func(passage string) (func(votes.Progress), func()) {
 			bar := cli.NewProgress(a)
@@ -298,23 +305,18 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App, paths []string) e
 	if err := f.read.prepare(c, paths); err != nil {
 		return err
 	}
-	var err error
-	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
-		return &release.UsageError{Err: err}
-	}
-	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
-		return &release.UsageError{Err: err}
-	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
 	}
+	if err := f.checkLaw(c.Context()); err != nil { // before anything is released
+		return err
+	}
 	if f.within.asked(c) {
-		if err := f.within.prepare(c, f.planning()); err != nil {
+		if err := f.within.prepare(c, f.states(), f.read.options.Classes); err != nil {
 			return err
 		}
 		// Only the plan tells whether the teachers' own privacy is spent: what is stated of it is checked
 		// then.
-		f.charge.settle(c)
 		charge := f.charge.Charge
 		charge.Teachers, charge.Ensemble, charge.EnsembleDigest, charge.Draw = "", "", "", ""
 		charge.VotesCastAnew = false
@@ -326,5 +328,5 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App, paths []string) e
 	if err := f.answerFlags.prepare(c, a, false); err != nil {
 		return err
 	}
-	return f.charge.prepare(c, f.chooser.Promise())
+	return f.charge.Check(f.chooser.Promise())
 }

@@ -14,21 +14,18 @@ import (
 // answerFlags select the mechanism that answers votes, and the ledger that pays.
 type answerFlags struct {
 	problem.Flags
-	mechanism problem.MechanismFlags
-	optimal   problem.OptimalFlags
-	read      readFlags
-	charge    chargeFlags
-	table     string
-	chooser   *choose.Chooser // what the flags say, once prepare has checked it
-	unsaved   error           // a cache's, to be told when all else is done
+	read    readFlags
+	charge  chargeFlags
+	table   string
+	chooser *choose.Chooser // what the flags say, once prepare has checked it
 }
 
-// register registers the flags of the mechanism.
-func (f *answerFlags) register(c *cobra.Command) {
-	f.Flags.Register(c, choose.Agreement, 0, 0)
-	f.mechanism.Register(c)
-	f.optimal.RegisterPlurality(c)
-	f.optimal.RegisterGap(c, choose.DefaultGap)
+// registerAnswer registers the flags of the mechanism.
+func (f *answerFlags) registerAnswer(c *cobra.Command) {
+	f.RegisterRelease(c, choose.Agreement)
+	f.RegisterMechanism(c)
+	f.RegisterPlurality(c, choose.DefaultGap)
+	f.Register(c, "solve-within")
 	c.Flags().StringVar(&f.table, "table", "",
 		"use the noise function, or the table of many classes, in this file, certified again, instead "+
 			"of solving")
@@ -37,24 +34,18 @@ func (f *answerFlags) register(c *cobra.Command) {
 
 // prepare checks the flags, before a large file is read.
 func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error {
-	if err := f.mechanism.PrepareRelation(); err != nil {
-		return err
-	}
-	r, err := f.Request(c, a, &f.optimal, &f.mechanism, 0)
+	r, err := f.Asked(c, a, 0)
 	if err != nil {
 		return err
 	}
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	r.Names = f.read.options.Classes
 	r.Missing = f.read.abstain()
 	r.Service, r.Checkpoint = service, f.charge.checkpoint != ""
 	if f.table != "" {
 		r.TableName = f.table
-		r.ReadTable = func(context.Context) (release.Table, error) {
-			t, err := f.ReadAnyTable(c, a, f.table)
-			return t.Table, err
-		}
+		r.ReadTable = func(context.Context) (release.Table, error) { return f.ReadAnyTable(c, a, f.table) }
 	}
-	r.Solve.Noise, r.Solve.Plurality = f.Solvers(a, &f.optimal, &f.unsaved)
 	if f.chooser, err = choose.Prepare(c.Context(), r); err != nil {
 		return err
 	}

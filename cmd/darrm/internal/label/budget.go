@@ -44,7 +44,7 @@ the ledger can test a guess of what the teachers voted.`,
 
 func newBudgetInit(a *cli.App) *cobra.Command {
 	var epsilon, delta float64
-	var neighbours string
+	relation := ledger.ReplaceOne
 	var about ledger.About
 	c := &cobra.Command{
 		Use:   "init LEDGER",
@@ -71,10 +71,6 @@ too.`,
 			if err != nil {
 				return err
 			}
-			relation, err := release.ParseRelation(neighbours)
-			if err != nil {
-				return err
-			}
 			l, err := ledger.CreateAbout(c.Context(), args[0], budget, relation, about)
 			var parameter *constraints.ParameterError
 			switch {
@@ -87,15 +83,17 @@ too.`,
 				0); worthless {
 				a.Say("darrm: warning: with the whole budget spent, %s", reason)
 			}
+			if a.Quiet && !a.JSON {
+				return nil
+			}
 			return showBudget(c, a, l)
 		},
 	}
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
-	c.Flags().StringVar(&neighbours, "neighbours", ledger.ReplaceOne.Name(),
+	cli.Enum(c, &relation, "neighbours",
 		"which datasets differ by one person in every cost that is ever charged: \"replace\" a record, "+
-			"or \"add-remove\" one")
-	cli.OneOf(c, "neighbours", release.RelationNames()...)
+			"or \"add-remove\" one", ledger.ReplaceOne, ledger.AddOrRemoveOne)
 	fl := c.Flags()
 	fl.StringVar(&about.Purpose, "purpose", "", "what is released, and what for, in words")
 	fl.StringVar(&about.Custodian, "custodian", "", "who answers for the data")

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
@@ -20,13 +22,11 @@ import (
 // compareFlags are the flags of compare.
 type compareFlags struct {
 	problem.Flags
-	optimal   problem.OptimalFlags
-	mechanism problem.MechanismFlags // its relation, threshold and ratio
 	read      readFlags
 	within    within
-	teachers  ensemble.TeacherRandomness
 	tables    []string
 	verbose   bool
+	plot      string
 	sanitised sanitisedFlags
 }
 
@@ -84,7 +84,7 @@ and account, whose figures hold for any votes, do not use it.
 --sanitised FILE releases that cost for publication instead of all else: an estimate with noise
 by its smooth sensitivity, with its interval, drawn once for each --request-id and charged to
 --ledger. It gives nothing back. State the number of queries and the order before the votes
-(--tell-queries, --tell-order). docs/cost-at-votes.md has the proof and the limits.`,
+(--tell-queries, --tell-order). docs/plan.md has the proof and the limits.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint
   darrm compare votes.csv --budget-eps 3 --budget-delta 1e-6 --data disjoint --queries 800
@@ -96,25 +96,24 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
-	f.Flags.Register(c, choose.Agreement, 0, 0)
-	f.optimal.Register(c)
+	f.RegisterRelease(c, choose.Agreement)
+	f.RegisterPlurality(c, choose.DefaultGap)
+	f.Register(c, "solve-within", "neighbours", "threshold", "check-ratio", "teachers")
 	f.read.register(c)
-	f.mechanism.RegisterRelation(c)
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "print what proves each promise, too")
+	c.Flags().StringVar(&f.plot, "plot", "", "draw how often each mechanism agrees, with its interval, into this file ("+
+		figure.Formats+"), for your eyes only")
+	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	f.sanitised.register(c)
-	problem.RegisterRecords(c, &f.sanitised.records)
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tables, "table", nil, "a table made by certify or solve, to compare besides; may "+
 		"be given several times")
 	cli.TakesFile(c, "table", cli.TableFiles...)
-	fl.IntVar(&f.mechanism.Threshold, "threshold", 0,
-		choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
-	fl.Float64Var(&f.mechanism.CheckRatio, "check-ratio", ensemble.CheckRatio,
-		"noise of that check, in units of the noise of the counts")
-	fl.StringVar((*string)(&f.teachers), "teachers", "", "with --budget-eps and --eps: \"fresh\" or \"frozen\", "+
-		"as aggregate takes it")
-	cli.OneOf(c, "teachers", problem.TeacherNames...)
-	f.within.register(c)
+	c.Flag("threshold").Usage =
+		choose.CheckNames() + ": votes that it wants for the most popular class (default ⌈0.6·K⌉)"
+	c.Flag("check-ratio").Usage = "noise of that check, in units of the noise of the counts"
+	c.Flag("teachers").Usage = "with --budget-eps and --eps: \"fresh\" or \"frozen\", as aggregate takes it"
+	f.within.register(c, &f.Flags)
 	cli.Exclude(c, "", "sanitised", "budget-eps")
 	cli.First(c, problem.FlagGroups, "label-eps", "delta", "budget-eps", "budget-delta", "queries", "data",
 		"classes", "K", "m", "eps", "teacher-delta")
@@ -122,14 +121,15 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 }
 
 func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
-	if err := f.checkSanitised(c); err != nil {
+	if err := cmp.Or(f.checkSanitised(c), picture.CheckPlot(f.plot),
+		(release.FileOutput{Path: f.plot, Name: "--plot"}).CheckPlace()); err != nil {
 		return err
 	}
 	if f.sanitised.out != "" {
 		return f.tell(c, a, paths)
 	}
 	if bare(c) {
-		s := survey{&f.read, &f.Flags, &f.optimal, &f.mechanism, true}
+		s := survey{&f.read, &f.Flags, true}
 		return s.tell(c, a, paths)
 	}
 	if f.within.asked(c) {
@@ -138,15 +138,15 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if err := f.withoutBudget(c); err != nil {
 		return err
 	}
-	var unsaved error // a cache's, told at the end
-	prepared, err := f.prepare(c, a, paths, &unsaved)
+	prepared, err := f.prepare(c, a, paths)
 	if err != nil {
 		return err
 	}
-	ballots, names, err := f.ballots(c.Context(), a, paths)
+	s, names, err := f.ballots(c.Context(), a, paths)
 	if err != nil {
 		return err
 	}
+	ballots := s.ballots
 	o, err := prepared.Options(c.Context(), ballots.K())
 	if err != nil {
 		return err
@@ -161,29 +161,43 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if err != nil {
 		return err
 	}
-	return f.deliver(a, result, names, unsaved)
+	return f.deliver(a, result, s, names)
 }
 
 // deliver prints the comparison, and then returns a cache's error.
-func (f *compareFlags) deliver(a *cli.App, result *ensemble.Comparison, names []string,
-	unsaved error) (err error) {
+func (f *compareFlags) deliver(a *cli.App, result *ensemble.Comparison, s *scores, names []string) (err error) {
 	result.Classes = names
-	if a.JSON {
-		err = a.DeliverJSON("", result.Report())
-	} else {
-		err = a.Print(func(w *terminal.Page) error { return renderComparison(w, result, f.verbose) })
+	var sets *setScores
+	if s.sets != nil {
+		if sets, err = setScoresOfRows(s, result); err != nil {
+			return err
+		}
 	}
-	return cmp.Or(err, unsaved)
+	if f.plot != "" {
+		sheet, err := comparisonPicture(result)
+		if err := cmp.Or(err, picture.DeliverPlot(a, f.plot, sheet)); err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		err = a.DeliverJSON("", struct {
+			*ensemble.ComparisonReport
+			Sets *setScores `json:"sets,omitempty"`
+		}{result.Report(), sets})
+	} else {
+		err = a.Print(func(w *terminal.Page) error {
+			if err := renderComparison(w, result, f.verbose); err != nil || sets == nil {
+				return err
+			}
+			return sets.render(w)
+		})
+	}
+	return cmp.Or(err, f.Unsaved)
 }
 
 // withoutBudget refuses what goes with a budget of all labels only.
 func (f *compareFlags) withoutBudget(c *cobra.Command) error {
-	for _, name := range []string{"queries", "teachers"} {
-		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s goes with --budget-eps and --budget-delta", name)
-		}
-	}
-	return nil
+	return cli.Refuse(c, "goes with --budget-eps and --budget-delta", "queries", "teachers")
 }
 
 // compareWithin compares the mechanisms that a plan within a budget of all labels has, which is the
@@ -192,21 +206,21 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	if err := f.read.prepare(c, paths); err != nil {
 		return err
 	}
-	var unsaved error
-	planning := planning{&f.Flags, &f.mechanism, &f.optimal, f.teachers, f.read.abstain(), &unsaved}
-	if err := f.within.prepare(c, planning); err != nil {
+	f.Missing, f.Several = f.read.abstain(), f.read.several()
+	if err := f.within.prepare(c, &f.Flags, f.read.options.Classes); err != nil {
 		return err
 	}
 	budget, err := f.within.budget.Left(c.Context(), f.sanitised.ledger)
 	if err != nil {
 		return err
 	}
-	ballots, names, err := f.ballots(c.Context(), a, paths)
+	s, names, err := f.ballots(c.Context(), a, paths)
 	if err != nil {
 		return err
 	}
-	p, r, err := f.within.plans(c, a, planning, budget, ballots.K(), ballots.Classes(),
-		cmp.Or(f.within.queries, ballots.Len()))
+	ballots := s.ballots
+	p, r, err := f.within.plans(c, a, &f.Flags, budget, ballots.K(), ballots.Classes(),
+		cmp.Or(f.within.queries*max(1, f.Several.Labels), ballots.Len()))
 	if err != nil {
 		return err
 	}
@@ -217,7 +231,7 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	if err != nil {
 		return err
 	}
-	return f.deliver(a, result, names, unsaved)
+	return f.deliver(a, result, s, names)
 }
 
 // request checks the flags that say what is stated of votes and mechanisms.
@@ -225,10 +239,7 @@ func (f *compareFlags) request(c *cobra.Command, a *cli.App, paths []string) (r 
 	if err := f.read.prepare(c, paths); err != nil {
 		return r, err
 	}
-	if err := f.mechanism.PrepareRelation(); err != nil {
-		return r, err
-	}
-	if r, err = f.Request(c, a, &f.optimal, &f.mechanism, 0); err != nil {
+	if r, err = f.Asked(c, a, 0); err != nil {
 		return r, err
 	}
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
@@ -236,33 +247,31 @@ func (f *compareFlags) request(c *cobra.Command, a *cli.App, paths []string) (r 
 }
 
 // prepare checks the flags.
-func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string,
-	unsaved *error) (*choose.Comparison, error) {
+func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string) (*choose.Comparison, error) {
 	r, err := f.request(c, a, paths)
 	if err != nil {
 		return nil, err
 	}
 	r.Missing = f.read.abstain()
-	r.Solve.Noise, r.Solve.Plurality = f.Solvers(a, &f.optimal, unsaved)
 	for _, path := range f.tables {
 		t, err := f.ReadAnyTable(c, a, path)
 		if err != nil {
 			return nil, err
 		}
-		r.Tables = append(r.Tables, choose.NamedTable{Name: path, Table: t.Table})
+		r.Tables = append(r.Tables, choose.NamedTable{Name: path, Table: t})
 	}
 	return choose.PrepareComparison(r)
 }
 
 // ballots reads the votes, and returns the names of the classes too.
 func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
-	paths []string) (*ensemble.Ballots, []string, error) {
+	paths []string) (*scores, []string, error) {
 	r, err := f.read.open(ctx, a.In, paths)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer r.Close()
-	s, err := newScores(r.K(), len(r.Classes()), f.read.abstain())
+	s, err := newScores(r.K(), len(r.Classes()), f.read.abstain(), f.read.options.Labels)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -284,5 +293,6 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		b.Release()
 		show(r.Progress())
 	}
-	return s.ballots, r.Classes(), nil
+	s.dropped = r.Dropped()
+	return s, r.Classes(), nil
 }

@@ -2,11 +2,16 @@ package label
 
 import (
 	"fmt"
+	"image/color"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 )
@@ -29,6 +34,9 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 	w.Text("  ", "All in percent; to agree with the plain majority, "+problem.AgreementRule+
 		". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is "+
 		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
+	w.Text("  ", fmt.Sprintf("Worth: %d labels tell a model that is trained on them as much as so many without "+
+		"noise, by how often they agree with these votes and for classes that are equally frequent.",
+		c.Labels()))
 	if c.Plain.Labels > 0 {
 		w.Text("  ", fmt.Sprintf("Right: over the %d of %d queries whose true label is known.",
 			c.Plain.Labels, c.Queries))
@@ -73,7 +81,7 @@ func above(c *ensemble.Comparison) string {
 	if slices.ContainsFunc(c.Rows, func(r ensemble.ComparisonRow) bool {
 		return r.Refused == nil && r.Score.Agreement > c.UpperBound
 	}) {
-		return " Rows with more rest on the teachers' own privacy."
+		return " Rows with more rest on the teachers' own privacy, or favour a class."
 	}
 	return ""
 }
@@ -128,4 +136,41 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 	}
 	w.Hang("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`)
 	return nil
+}
+
+// comparisonPicture draws how often each mechanism that applies agrees with the majority, in percent, the
+// first at the top as in the table, and the constant answer below them.
+func comparisonPicture(c *ensemble.Comparison) (figure.Sheet, error) {
+	var names, labels []string
+	var values []float64
+	var colors []color.Color
+	add := func(name string, s ensemble.Score, color color.Color) {
+		i := s.AgreementInterval()
+		names = append(names, name)
+		values = append(values, 100*s.Agreement)
+		labels = append(labels, fmt.Sprintf("%.2f (%.2f to %.2f)", 100*s.Agreement, 100*i.Low, 100*i.High))
+		colors = append(colors, color)
+	}
+	for _, r := range c.Rows {
+		switch {
+		case r.Refused != nil:
+		case r.Planned != nil && r.Planned.Chosen:
+			add(ensemble.Chosen+r.Name, r.Score, figure.Vermillion)
+		default:
+			add(r.Name, r.Score, figure.Blue)
+		}
+	}
+	add("always "+c.AlwaysClass(), c.Always.Score, figure.Grey)
+	promise := fmt.Sprintf("each answer (%.4g, %.3g)-DP", c.Target.Epsilon, c.Target.Delta)
+	if c.Answers > 1 {
+		promise = fmt.Sprintf("%d answers (%.4g, %.3g)-DP", c.Answers, c.Target.Epsilon, c.Target.Delta)
+	}
+	p := figure.New(fmt.Sprintf("Not private: %d queries, %d teachers, %s", c.Queries, c.Setting.K, promise), "agrees with the majority, percent (95 %)", "")
+	height := vg.Points(float64(90 + 26*len(names)))
+	if err := figure.Bars(p, names, labels, values, colors, height); err != nil {
+		return figure.Sheet{}, err
+	}
+	p.X.Max = 160 // room for the label of 100 %
+	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 50, Label: "50"}, {Value: 100, Label: "100"}}
+	return figure.Sheet{Charts: [][]*plot.Plot{{p}}, Width: vg.Points(figure.SingleWidth), Height: height}, nil
 }

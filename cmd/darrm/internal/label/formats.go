@@ -1,21 +1,19 @@
 package label
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/darrm/darrm/votes"
 )
 
-// labelFormats returns the names of the formats in which labels are written.
-func labelFormats() []string {
-	var names []string
+// formats returns the formats in which votes are read, or labels are written.
+func formats(labels bool) (list []votes.Format) {
 	for _, f := range votes.Formats() {
-		if f.Labels {
-			names = append(names, string(f.Name))
+		if f.Labels || !labels {
+			list = append(list, f.Name)
 		}
 	}
-	return names
+	return list
 }
 
 // formatsSentence lists the formats of files of votes for a command's help.
@@ -25,15 +23,6 @@ func formatsSentence() string {
 		titles = append(titles, f.Title)
 	}
 	return "Files are " + enumerate(titles, "or") + ", plain or compressed; arrays need --layout."
-}
-
-// anyOf lists the values of a flag for its help.
-func anyOf(values ...string) string {
-	var quoted []string
-	for _, v := range values {
-		quoted = append(quoted, fmt.Sprintf("%q", v))
-	}
-	return enumerate(quoted, "or")
 }
 
 // enumerate joins two or more words as a sentence does: "a, b or c".

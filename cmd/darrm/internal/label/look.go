@@ -1,7 +1,6 @@
 package label
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/internal/commandline"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan/commandline"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -34,88 +34,24 @@ func lookAt(c *cobra.Command, a *cli.App, f *readFlags, paths []string) (*votes.
 	defer kept.Close() // it was only read again
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
-	s, err := votes.Look(ctx, o, votes.Known{Classes: statesClasses(c), Missing: c.Flags().Changed("missing")},
+	s, err := votes.Look(ctx, o, knownOf(c),
 		func(o votes.Options) (*votes.Reader, error) { return kept.Open(ctx, o) }, bar.Rows("reading"))
 	if err != nil {
 		return nil, release.Unreadable(ctx, err)
 	}
 	_, notes := commandline.Lasting(paths)
 	s.Told = append(s.Told, notes...)
-	switch {
-	case len(s.Readings) == 0:
-		s.Told = append(s.Told, "--classes names what a vote can be; no command is proposed")
-	case s.Readings[0].Options.Layout == votes.LayoutLong && (o.K == 0 || o.QueryIDs == nil):
-		s.Told = append(s.Told, "--K is the number of teachers, --query-ids the file of all queries")
-	}
 	return s, nil
 }
 
-// factsOf returns what a survey found, as titles and texts.
-func factsOf(c *cobra.Command, s *votes.Survey) (facts [][2]string) {
-	add := func(title, format string, args ...any) {
-		facts = append(facts, [2]string{title, fmt.Sprintf(format, args...)})
-	}
-	add("found:", "%s", s)
-	switch stated := statesClasses(c); {
-	case len(s.Values) == 0 && s.Columns.Layout != votes.LayoutCounts.String():
-		add("values:", "no votes")
-	case len(s.Values) == 0:
-	case stated:
-		add("values:", "%s, of the classes that you state", joined(s.Values))
-	default:
-		add("values:", "%s, FOR YOUR EYES ONLY: the votes may lack a class. Confirm them by the task: "+
-			"--classes names all that a vote can be", joined(s.Values))
-	}
-	if n := total(s.Missing); n > 0 {
-		text := fmt.Sprintf("%d votes are missing", n)
-		if n == 1 {
-			text = "1 vote is missing"
-		}
-		if !statesClasses(c) {
-			text += ": " + joined(s.Missing)
-		}
-		if !c.Flags().Changed("missing") {
-			text += "; --missing abstain takes them for no answer"
-		}
-		add("gaps:", "%s", text)
-	}
-	if s.Columns.Truth != "" {
-		text := fmt.Sprintf("known for %d of %d queries", s.Labelled, s.Queries)
-		if len(s.Truth) > 0 {
-			text += ": " + joined(s.Truth)
-		}
-		add("truth:", "%s; a release reads none", text)
-	}
-	for _, told := range s.Told {
-		add("told:", "%s", told)
-	}
-	for _, asked := range s.Asked {
-		add("asked:", "%s", asked)
-	}
-	return facts
+// knownOf returns what the flags state.
+func knownOf(c *cobra.Command) votes.Known {
+	return votes.Known{Classes: statesClasses(c) || statesLabels(c), Missing: c.Flags().Changed("missing")}
 }
 
-// answerOf tells what an answer presumes, and what follows from it.
-func answerOf(r *votes.Reading) string {
-	if popular := r.Description.Popular(); popular != "" {
-		return r.Answer + ": then " + popular
-	}
-	return r.Answer
-}
-
-func joined[T fmt.Stringer](of []T) string {
-	var parts []string
-	for _, x := range of {
-		parts = append(parts, x.String())
-	}
-	return strings.Join(parts, ", ")
-}
-
-func total(of []votes.Spelled) (n int64) {
-	for _, s := range of {
-		n += s.Votes
-	}
-	return n
+// factsOf returns what a survey found, by the names of flags.
+func factsOf(c *cobra.Command, s *votes.Survey) []votes.Fact {
+	return s.Facts(knownOf(c), func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) })
 }
 
 // readArgs returns the files and the flags that state a reading, those that were stated among them;
@@ -131,38 +67,16 @@ func readArgs(c *cobra.Command, f *readFlags, paths []string, r *votes.Reading) 
 			}
 		}
 	})
-	stated, o := f.options, r.Options
-	for _, x := range []struct{ flag, value, stated string }{
-		{"layout", o.Layout.String(), stated.Layout.String()}, {"id-column", o.IDColumn, stated.IDColumn},
-		{"label-column", o.LabelColumn, stated.LabelColumn}, {"votes-column", o.VotesColumn, stated.VotesColumn},
-		{"teacher-column", o.TeacherColumn, stated.TeacherColumn}, {"vote-column", o.VoteColumn, stated.VoteColumn},
-		{"vote-columns", votes.FormatColumns(o.VoteColumns), votes.FormatColumns(stated.VoteColumns)},
-		{"header", o.Header.String(), stated.Header.String()},
-	} {
-		if x.value != x.stated {
-			add(x.flag, x.value)
-		}
-	}
-	if !statesClasses(c) {
-		if list := strings.Join(o.Classes, ","); strings.Count(list, ",") == len(o.Classes)-1 {
-			add("classes", list)
-		} else {
-			for _, class := range o.Classes {
-				add("class", class)
-			}
-		}
-	}
-	for _, s := range o.Same[min(len(stated.Same), len(o.Same)):] {
-		add("same", s.String())
-	}
-	if o.Missing != stated.Missing && !c.Flags().Changed("missing") {
-		add("missing", o.Missing.String())
-	}
+	o := r.Options
+	args = commandline.AddFlags(args, commandline.Reading(o, f.options, knownOf(c)))
 	if reading.ParseFlags(args) != nil || fresh.prepare(reading, paths) != nil {
 		return nil
 	}
 	parsed := fresh.options
 	parsed.KeepVotes, parsed.NoTruth, parsed.Stdin = o.KeepVotes, o.NoTruth, o.Stdin
+	if len(o.Labels) > 0 { // no and yes, stated or not
+		parsed.Classes = o.Classes
+	}
 	if !reflect.DeepEqual(parsed, o) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package label
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +14,12 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
-	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/commandline"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plan/commandline"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -29,18 +27,17 @@ import (
 // planFlags are the flags of plan.
 type planFlags struct {
 	problem   problem.Flags // what is said of the teachers, and of the prior
-	mechanism problem.MechanismFlags
-	optimal   problem.OptimalFlags // how long it may take
 	read      readFlags
-	teachers  string
 	budget    release.LabelBudget
 	ledger    string
 	queries   int
+	purpose   plan.Purpose
+	numbers   *cli.List[int] // of labels, to compare
 	agreement float64
 	abstain   bool
 	sampled   int // queries in the files
 	classes   []string
-	records   int
+	charge    release.Charge // its records
 	sizes     sizesFlags
 }
 
@@ -50,23 +47,28 @@ func NewPlan(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [FILE...]",
 		Short: "Tell which mechanism to use for a budget, and the command to run",
-		Long: `Budget in, plan out. Say what all labels together may cost (--budget-eps,
---budget-delta) and how many there will be (--queries), what your teachers promise
-(--eps, --teacher-delta, --teachers; nothing unless it is said) and how many of them one record reaches (--affected or --data). plan tells the mechanism whose labels are expected to agree
-with the majority most often, what one label and all labels cost by every bound, and
-the aggregate command to run. Nothing is released and nothing is charged. With FILEs and
-nothing else it prints what is in them and which commands fit, and exits 2.
+		Long: `State what all labels together may cost (--budget-eps, --budget-delta), what your teachers
+promise (--eps, --teacher-delta, --teachers; default nothing) and how many of them one record reaches
+(--affected or --data). plan ranks mechanisms by what their labels are worth to a model trained on
+them (--for labels: by agreement with the majority), and prints costs and the aggregate command.
+It charges nothing. FILEs alone are described.
 
   private teachers, frozen   no noise is needed if their training fits the budget
   private teachers, fresh    the largest m that fits, or noise on the counts
   teachers without privacy   --eps inf: noise, with labels as dear as the budget allows
 
-Without a FILE expected agreement is over a prior: each teacher votes for the likelier
+How many labels? Without --queries it says what 50, 200, 1000 … and as many as the FILEs
+have queries are worth (--compare-queries takes other numbers), and plans for the largest
+number within 5 % of the best worth. "2,000 labels tell a student as much as 44.3 labels without noise" is
+by the law of a label, for classes that are equally frequent.
+
+Agreement and worth are over a prior: each teacher votes for the likelier
 class with probability --prior-mean, or, of more than two classes and without that flag,
 the classes have uneven shares of a query's votes; say --K, and --num-classes or their
-names (--classes). With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
+names (--classes). Of FILEs nothing but their columns and the number of their queries is
+used. With --for labels they are computed from the FILEs' votes: NOT PRIVATE, and choosing a
 mechanism by private votes is not covered by the budget: use public votes. The default
-of --queries is then their number.
+of --queries is then the number of their queries.
 
 How many teachers? --compare-K plans for each of several numbers, says from which on the
 wanted agreement is reached, and draws it (--plot). More teachers mean less data for each:
@@ -74,68 +76,64 @@ wanted agreement is reached, and draws it (--plot). More teachers mean less data
 
 docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan votes.csv
-  darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
+  darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5
+  darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100 --for labels
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --compare-K 40,100,200,400 --data disjoint --budget-eps 3 --budget-delta 1e-6 --queries 500
-  darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
+  darrm plan public-votes.csv --for labels --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	fl := c.Flags()
-	registerBudget(c, &f.budget)
+	cli.Register(c, &f.budget)
 	fl.StringVar(&f.ledger, "ledger", "",
 		"plan within what this ledger has left: all of it, unless a budget is given")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
-	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
-	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
-		"ε of each teacher; inf for teachers that promise nothing")
-	fl.Float64Var(&f.problem.TeacherDelta, "teacher-delta", 0, problem.UsageTeacherDelta)
-	fl.StringVar(&f.teachers, "teachers", "",
-		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's "+
-			"training was private, and it votes ever after")
-	cli.OneOf(c, "teachers", problem.TeacherNames...)
-	fl.IntVar(&f.problem.Affected, "affected", 0, problem.UsageAffected)
-	fl.StringVar(&f.problem.Data, "data", "", problem.UsageData)
-	cli.OneOf(c, "data", release.DataNames()...)
-	cli.Exclude(c, "", "affected", "data")
-	f.mechanism.RegisterRelation(c)
-	fl.Float64Var(&f.problem.PriorMean, "prior-mean", solve.DefaultPriorMean,
-		"mean probability that a teacher votes for the likelier class (more than two classes: uneven "+
-			"shares unless it is given)")
+	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: the largest of --compare-queries "+
+		"that is worth within 5 % of the best; with --for labels as many as the FILEs have queries)")
+	registerPurpose(c, &f.purpose)
+	f.numbers = cli.NewList("", cli.IntList(func(n int) error {
+		return check.Whole("queries", n, 1, accountant.MaxOptimalCount)
+	}))
+	fl.Var(f.numbers, "compare-queries", "instead of --queries: say what each of these numbers of labels is "+
+		"worth to a student (default 50,200,1000,5000,… up to the FILEs' queries); ranges are first:last:step")
+	cli.Exclude(c, "", "queries", "compare-queries")
+	f.problem.Register(c, "eps", "teacher-delta", "teachers", "neighbours", "prior-mean", "solve-within",
+		"shares", "cost")
+	f.problem.RegisterReach(c)
+	c.Flag("eps").Usage = "ε of each teacher; inf for teachers that promise nothing"
+	c.Flag("prior-mean").Usage = "mean probability that a teacher votes for the likelier class (more than two " +
+		"classes: uneven shares unless it is given)"
 	fl.Float64Var(&f.agreement, "agreement", 0.9,
 		"expected agreement that labels are wanted for: where it is missed, plan says which budget, or "+
-			"how many labels, would reach it; 0 for none")
+			"how many labels, would reach it; 0 for none. Nothing is said with --for student unless it is given")
 	fl.BoolVar(&f.abstain, "abstentions", false, "consider "+choose.CheckNames()+
 		" too, whose labels may be abstentions")
-	problem.RegisterRecords(c, &f.records)
+	cli.Register(c, &f.charge, "records")
 	f.sizes.register(c)
-	f.optimal.Gap = choose.DefaultGap
-	f.optimal.RegisterWithin(c)
 	f.read.register(c)
 	f.problem.RegisterCache(c)
 	f.problem.RegisterTimeout(c, "give up solving after this time, such as 90s (default none)")
 	cli.First(c, problem.FlagGroups, "budget-eps", "budget-delta", "queries", "K", "data",
-		"num-classes", "ledger",
-		"agreement")
+		"num-classes", "ledger", "for")
 	return c
 }
 
 func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if len(files) > 0 && bare(c) {
-		s := survey{&f.read, &f.problem, &f.optimal, &f.mechanism, false}
+		s := survey{&f.read, &f.problem, false}
 		return s.tell(c, a, files)
 	}
 	if err := f.prepare(c, files); err != nil {
 		return err
 	}
-	r := plan.Request{
-		Teachers:   accountant.Cost{Epsilon: f.problem.Epsilon, Delta: f.problem.TeacherDelta},
-		Neighbours: f.mechanism.Relation,
-		Queries:    f.queries, Agreement: f.agreement, Abstain: f.abstain,
-		Missing: f.read.abstain(),
+	f.problem.Missing = f.read.abstain()
+	r := plan.Of(f.problem.Stated)
+	r.Queries, r.Agreement, r.Abstain, r.For = f.queries, f.agreement, f.abstain, f.purpose
+	if f.purpose == plan.ForStudent && !c.Flags().Changed("agreement") && !f.sizes.teachers.Given {
+		r.Agreement = 0
 	}
-	r.Randomness = problem.RandomnessOf(f.teachers)
 	var err error
 	if r.Budget, err = f.budget.Left(c.Context(), f.ledger); err != nil {
 		return err
@@ -149,8 +147,21 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if r.Affected, _, err = f.problem.Reach(c, r.K); err != nil {
 		return err
 	}
-	var unsaved error
-	solvers(c, a, &r, &f.problem, &f.optimal, &unsaved)
+	if r.Several = f.read.several(); r.Several.Labels > 0 {
+		if r.Queries == 0 { // all questions of the files
+			r.Queries = r.Several.Questions(f.sampled)
+		}
+		if r.Queries == 0 || r.Queries > accountant.MaxOptimalCount/r.Several.PerQuestion(r.Affected) {
+			return check.Wantf("queries", r.Queries, "the number of questions with several labels, from 1 to %d",
+				accountant.MaxOptimalCount/r.Several.PerQuestion(r.Affected))
+		}
+		r.Queries *= r.Several.PerQuestion(r.Affected)
+	}
+	solvers(a, &r, &f.problem)
+	numbers, err := f.compareNumbers(c, a, &r)
+	if err != nil {
+		return err
+	}
 	p, err := newPlan(c, a, &f.problem, r)
 	if err != nil {
 		return err
@@ -159,6 +170,8 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if err != nil {
 		return err
 	}
+	o.numbers = numbers
+	o.report.Numbers = plan.ReportNumbers(numbers)
 	if a.JSON {
 		err = a.DeliverJSON("", o.report)
 	} else {
@@ -167,13 +180,16 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if err != nil {
 		return err
 	}
-	return unsaved
+	return f.problem.Unsaved
 }
 
 // prepare checks the flags.
 func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := f.read.prepare(c, files); err != nil {
 		return err
+	}
+	if f.problem.Many.Lossy() && !c.Flags().Changed("for") {
+		f.purpose = plan.ForLabels
 	}
 	// Teachers promise nothing unless it is stated.
 	if !slices.ContainsFunc([]string{"eps", "teacher-delta", "teachers"}, c.Flags().Changed) {
@@ -185,43 +201,54 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if f.ledger == "" {
 		needed = []string{"budget-eps", "budget-delta", "eps"}
 	} else {
-		f.budget.RestEpsilon = f.budget.RestEpsilon || !c.Flags().Changed("budget-eps")
-		f.budget.RestDelta = f.budget.RestDelta || !c.Flags().Changed("budget-delta")
+		f.budget.Epsilon.Rest = f.budget.Epsilon.Rest || !c.Flags().Changed("budget-eps")
+		f.budget.Delta.Rest = f.budget.Delta.Rest || !c.Flags().Changed("budget-delta")
 	}
-	if !math.IsInf(f.problem.Epsilon, 1) {
+	if !f.problem.PresumesNothing() {
 		needed = append(needed, "teacher-delta", "teachers")
-	} else if f.teachers != "" {
+	} else if f.problem.Teachers != "" {
 		return cli.Usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: "+
-			"leave it out", f.teachers)
+			"leave it out", f.problem.Teachers)
 	}
 	if err := f.sizes.check(c, files); err != nil {
 		return err
 	}
+	if statesLabels(c) {
+		switch {
+		case f.sizes.teachers.Given || f.numbers.Given:
+			return cli.Usagef("--labels goes without --compare-K and --compare-queries")
+		case f.problem.Promised():
+			return cli.Usagef("--eps goes without --labels: a promise about one label is none about all of them")
+		case len(files) == 0:
+			needed = append(needed, "queries")
+		}
+	}
+	if f.numbers.Given && f.purpose != plan.ForStudent {
+		return cli.Usagef("--compare-queries goes with --for student: it compares what labels are worth")
+	}
 	switch {
 	case f.sizes.teachers.Given:
 		needed = append(needed, "queries")
+	case len(files) == 0 && f.purpose == plan.ForStudent:
+		needed = append(needed, "K")
 	case len(files) == 0:
 		needed = append(needed, "K", "queries")
 	}
 	if err := cli.Require(c, needed...); err != nil {
 		return err
 	}
-	if err := f.mechanism.PrepareRelation(); err != nil {
+	if err := release.CheckRecords(f.charge.Records); err != nil {
 		return err
 	}
-	if err := release.CheckRecords(f.records); err != nil {
-		return err
-	}
-	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(cli.WhenGiven(c, "solve-within", &f.optimal.Within)))
+	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(f.problem.SolveWithin))
 }
 
 // votes sets the law of votes over which agreement is expected.
 func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
-		r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
-		r.Votes, err = law(c, r.K, r.Classes, f.problem.PriorMean)
-		return err
+		r.K, r.Classes, f.classes = f.read.options.K, len(f.read.options.Classes), f.read.options.Classes
+		return stateLosses(c, &f.problem, f.read.options.Classes, r)
 	}
 	if o := f.read.options; o.Layout == votes.LayoutLong && (o.QueryIDs == nil || o.K == 0) {
 		return cli.Usagef("--layout long needs --query-ids, all queries, and --K: neither follows from " +
@@ -234,10 +261,15 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	}
 	defer v.Close()
 	r.K, r.Classes, f.classes = v.K(), len(v.Classes()), v.Classes()
-	if r.Votes, err = plan.NewSample(r.K, r.Classes); err != nil {
+	if f.purpose == plan.ForStudent || f.problem.Many.Lossy() { // nothing of the votes is used
+		err = stateLosses(c, &f.problem, v.Classes(), r)
+	} else {
+		r.Votes, err = plan.NewSample(r.K, r.Classes)
+	}
+	if err != nil {
 		return err
 	}
-	if f.read.abstain() {
+	if f.read.abstain() && r.Votes.FromVotes() {
 		r.Votes.AllowMissing()
 	}
 	bar := cli.NewProgress(a)
@@ -254,6 +286,9 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 				"--missing abstain only: say so, or leave the FILEs out")}
 		}
 		for i := range b.Len() {
+			if !r.Votes.FromVotes() {
+				break
+			}
 			if err := r.Votes.Add(b.Row(i)); err != nil {
 				return err
 			}
@@ -263,7 +298,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		show(v.Progress())
 	}
 	f.sampled = queries
-	if r.Queries == 0 {
+	if r.Queries == 0 && f.purpose != plan.ForStudent {
 		r.Queries = queries
 	}
 	return nil
@@ -277,6 +312,7 @@ type outcome struct {
 	p        *plan.Plan
 	report   *plan.Report
 	commands [][]string // of the first choice, in the order in which they are run
+	numbers  []plan.Numbered
 }
 
 func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
@@ -285,15 +321,19 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		p.Refused[i].Err = cli.NameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
 	}
 	o := &outcome{r: r, p: p, report: plan.NewReport(r, p, plan.ReportOptions{
-		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.records,
+		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.charge.Records,
 		Classes: f.classes,
 		Name:    func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
 	})}
-	if f.sampled != r.Queries { // the files are not what is to be answered
+	if f.sampled != r.Labels() { // the files are not what is to be answered
 		files = nil
 	}
 	var err error
-	o.commands, err = f.stated(c, files).Complete(o.report, r, p)
+	stated := f.stated(c, files)
+	if f.sampled != r.Labels() { // those that the plan is for, whether stated or chosen
+		stated.Flags["queries"] = []string{strconv.Itoa(r.Questions())}
+	}
+	o.commands, err = stated.Complete(o.report, r, p)
 	return o, err
 }
 
@@ -311,7 +351,13 @@ func (f *planFlags) stated(c *cobra.Command, files []string) commandline.Stated 
 
 func (o *outcome) render(w *terminal.Page) error {
 	r, best := o.r, o.p.Choices[0]
-	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
+	if r.Several.Labels > 0 {
+		w.Fact("plan:", fmt.Sprintf("%d questions, within %v; %v", r.Questions(), r.Budget, r.Several))
+		w.Fact("charged as:", fmt.Sprintf("%d answers, %d for each question, whichever of its labels are asked",
+			r.Queries, r.Several.PerQuestion(r.Affected)))
+	} else {
+		w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
+	}
 	promise := "promise nothing themselves"
 	if o.report.PerTeacher != nil {
 		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers,
@@ -319,15 +365,21 @@ func (o *outcome) render(w *terminal.Page) error {
 	}
 	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K,
 		promise, r.Affected, r.Neighbours))
+	if err := renderNumbers(w, o.numbers, r.Queries); err != nil {
+		return err
+	}
 	w.Fact("use:", best.Title())
-	if best.Mechanism.AnswersTable() == nil {
+	if best.Mechanism.Together().Most == 0 {
 		w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
 	}
 	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
 	w.Fact("agreement:", expected(best, r.Votes))
+	if worth := best.Worth.Sentence(best.Agreement); worth != "" {
+		w.Fact("worth:", worth)
+	}
 	if best.Bound > 0 && best.Bound < 1 {
 		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for all %d labels can give",
-			num.Percent(best.Bound), r.Queries))
+			num.PercentUp(best.Bound), r.Labels()))
 	}
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
@@ -339,7 +391,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	header, rows := o.p.Table()
 	if always := o.report.Always; always != nil {
 		rows = append(rows, []string{"always " + always.Class, "0", "0",
-			strings.TrimSuffix(num.Percent(always.Agreement), " %"), "0", "0"})
+			strings.TrimSuffix(num.Percent(always.Agreement), " %"), "0", "0", "0"})
 	}
 	if err := w.Table(terminal.TextTable{Header: header, Rows: rows}); err != nil {
 		return err
@@ -347,7 +399,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	for _, x := range o.p.Refused {
 		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, x.Err))
 	}
-	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Queries)
+	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Labels())
 	rows = nil
 	for _, b := range best.Bounds.Bounds {
 		holds := "holds"

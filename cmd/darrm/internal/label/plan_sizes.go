@@ -47,12 +47,7 @@ func (f *sizesFlags) register(c *cobra.Command) {
 // check checks the flags.
 func (f *sizesFlags) check(c *cobra.Command, files []string) error {
 	if !f.teachers.Given {
-		for _, name := range []string{"compare-prior-mean", "plot"} {
-			if c.Flags().Changed(name) {
-				return cli.Usagef("--%s goes with --compare-K", name)
-			}
-		}
-		return nil
+		return cli.Refuse(c, "goes with --compare-K", "compare-prior-mean", "plot")
 	}
 	switch n := len(f.teachers.Values); {
 	case len(files) > 0:
@@ -83,7 +78,7 @@ func (f *planFlags) sizesOf(c *cobra.Command, classes int) (out []plan.Size, err
 		if f.sizes.means.Given {
 			s.Votes, err = plan.Prior(k, classes, f.sizes.means.Values[i])
 		} else {
-			s.Votes, err = law(c, k, classes, f.problem.PriorMean)
+			s.Votes, err = law(k, classes, f.problem.Noise.PriorMean)
 		}
 		if err != nil {
 			return nil, err
@@ -100,8 +95,7 @@ func (f *planFlags) compareSizes(c *cobra.Command, a *cli.App, r plan.Request) e
 	if err != nil {
 		return err
 	}
-	var unsaved error
-	solvers(c, a, &r, &f.problem, &f.optimal, &unsaved)
+	solvers(a, &r, &f.problem)
 	r.Solve = nil // each size is solved for its own prior mean
 	ctx, cancel := f.problem.Limit(c.Context())
 	defer cancel()
@@ -132,7 +126,7 @@ func (f *planFlags) compareSizes(c *cobra.Command, a *cli.App, r plan.Request) e
 	if err != nil {
 		return err
 	}
-	return unsaved
+	return f.problem.Unsaved
 }
 
 // sizesOutcome is the printed form of a plan for several numbers of teachers.
@@ -162,7 +156,7 @@ func (o *sizesOutcome) render(w *terminal.Page) error {
 		}
 		if s.Best != nil {
 			row[2], row[4] = s.Best.Title(), s.Best.Agreement.String()
-			if s.Best.Mechanism.AnswersTable() == nil {
+			if s.Best.Mechanism.Together().Most == 0 {
 				row[3] = num.Outward(s.Best.Mechanism.PerAnswer().Epsilon, 4, true)
 			}
 		}

@@ -1,11 +1,13 @@
 package label
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,32 +22,30 @@ import (
 
 // readFlags hold the format and the layout of files of votes.
 type readFlags struct {
-	format, compression, layout, header, missing string
-	classes, voteColumns, queryIDs               string
-	class                                        []string // instead of classes, one by one
-	classesFrom                                  string   // a file of them
-	numClasses                                   int      // instead of names
-	same                                         []string
-	options                                      votes.Options
+	classes, voteColumns, queryIDs string
+	class                          []string // instead of classes, one by one
+	classesFrom                    string   // a file of them
+	numClasses                     int      // instead of names
+	labels                         string   // of a question
+	numLabels                      int      // instead of their names
+	same                           []string
+	options                        votes.Options
 }
 
 func (f *readFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.format, "format", "auto", anyOf(votes.FormatNames()[1:]...)+
-		"; auto goes by the name")
-	cli.OneOf(c, "format", votes.FormatNames()...)
-	fl.StringVar(&f.compression, "compression", "auto",
-		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)")
-	cli.OneOf(c, "compression", votes.CompressionNames()...)
-	fl.StringVar(&f.layout, "layout", "default",
+	read := formats(false)
+	cli.Enum(c, &f.options.Format, "format", check.Alternatives(read)+"; auto goes by the name",
+		append([]votes.Format{votes.FormatAuto}, read...)...)
+	cli.Enum(c, &f.options.Compression, "compression",
+		"\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)", votes.Compressions()...)
+	cli.Enum(c, &f.options.Layout, "layout",
 		"\"wide\": a column of votes per teacher; \"counts\": a column of counts per class; "+
 			"\"long\": a row per vote, with --id-column, --teacher-column and --vote-column; "+
 			"\"teachers\": a row of votes per teacher. Arrays (.npy, .npz) have no default, the "+
-			"rest is wide")
-	cli.OneOf(c, "layout", votes.LayoutNames()...)
-	fl.StringVar(&f.header, "header", "auto",
-		"whether the first row names the columns: \"auto\", \"yes\" or \"no\"")
-	cli.OneOf(c, "header", votes.HeaderModeNames()...)
+			"rest is wide", votes.Layouts()...)
+	cli.Enum(c, &f.options.Header, "header",
+		"whether the first row names the columns: \"auto\", \"yes\" or \"no\"", votes.HeaderModes()...)
 	fl.StringVar(&f.options.IDColumn, "id-column", "",
 		"name or position of the column of query ids, \"-\" for none")
 	fl.StringVar(&f.options.LabelColumn, "label-column", "",
@@ -66,7 +66,72 @@ func (f *readFlags) register(c *cobra.Command) {
 	cli.TakesFile(c, "query-ids", "csv", "txt")
 	f.registerVotes(c, "number of teachers: as many columns, besides id and label, are votes "+
 		"(default: what the table or the file says)")
+	f.registerLabels(c, "yes/no labels of which a vote is a set, in order, separated by commas: cells such as cat|dog, in the "+
+		"layout long a row for each, in arrays a last dimension; from the task, never from the votes")
+	c.Flags().StringVar(&f.options.Separator, "separator", votes.DefaultSeparator,
+		"with --labels: what stands between them in a cell")
 }
+
+// registerLabels registers the flags of several labels of a question.
+func (f *readFlags) registerLabels(c *cobra.Command, usage string) {
+	fl := c.Flags()
+	fl.StringVar(&f.labels, "labels", "", usage)
+	fl.IntVar(&f.numLabels, "num-labels", 0,
+		"number of labels, instead of --labels, where their names are the numbers from 0")
+	fl.IntVar(&f.options.MostYes, "most-yes", 0,
+		"with --labels: count at most so many labels of a teacher's vote, the first by their order "+
+			"(default all). A question is charged as twice as many answers for each teacher that a record reaches")
+	cli.Exclude(c, "the labels are stated once", labelFlags...)
+	for _, name := range labelFlags {
+		for _, class := range classFlags {
+			cli.Exclude(c, "each label is a question of two classes, no and yes", name, class)
+		}
+	}
+}
+
+// labelFlags are the flags that state several labels of a question, of which one is given.
+var labelFlags = []string{"labels", "num-labels"}
+
+// prepareLabels checks the flags of registerLabels.
+func (f *readFlags) prepareLabels(c *cobra.Command) error {
+	o := &f.options
+	if o.Labels = nil; !c.Flags().Changed("separator") {
+		o.Separator = ""
+	}
+	switch {
+	case c.Flags().Changed("labels"):
+		names, err := votes.ParseColumns(f.labels)
+		if err != nil || len(names) < 2 {
+			return &release.UsageError{Err: check.Want("labels", strconv.Quote(f.labels),
+				"the names of at least two labels, in order, separated by commas; --num-labels is for those that are numbers")}
+		}
+		o.Labels = names
+	case c.Flags().Changed("num-labels"):
+		if f.numLabels < 2 || f.numLabels > check.MaxClasses {
+			return &release.UsageError{Err: check.Wantf("num-labels", f.numLabels, "between 2 and %d", check.MaxClasses)}
+		}
+		o.Labels = votes.IntegerClasses(f.numLabels)
+	default:
+		if err := cli.Refuse(c, "goes with --labels", "most-yes", "separator"); err != nil {
+			return err
+		}
+		if o.Missing == votes.MissingNo {
+			return cli.Usagef("--missing no goes with --labels: a blank is no to each of them")
+		}
+		return nil
+	}
+	if c.Flags().Changed("most-yes") && o.MostYes < 1 { // 0 would be all
+		return &release.UsageError{Err: check.Wantf("most-yes", o.MostYes, "between 1 and the number of labels, %d",
+			len(o.Labels))}
+	}
+	if c.Flags().Changed("separator") && o.Separator == "" {
+		return cli.Usagef("--separator must not be empty")
+	}
+	return nil
+}
+
+// several returns what the flags state of several labels of a question.
+func (f *readFlags) several() ensemble.Several { return release.SeveralOf(f.options) }
 
 // registerVotes registers the flags of votes inside or outside of files: classes, missing votes,
 // number of teachers.
@@ -80,16 +145,16 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 		"a file of the classes' names, one a line, in order, instead of --classes; from the task too")
 	cli.TakesFile(c, "classes-from", "txt")
 	fl.StringArrayVar(&f.same, "same", nil,
-		"CLASS=SPELLING: a vote spelled so is for this one of the classes; repeated")
+		"CLASS=SPELLING: a vote spelled so is for this one of the classes; =SPELLING: it is missing; repeated")
 	fl.IntVar(&f.numClasses, "num-classes", 2,
 		"number of classes, instead of --classes, where their names are the numbers from 0")
-	fl.StringVar(&f.missing, "missing", "error",
+	cli.Enum(c, &f.options.Missing, "missing",
 		"a missing vote is an \"error\"; or none, \"abstain\", which needs --mechanism "+
 			strings.Join(ensemble.MissingNames(), ", ")+
 			" (default permute-and-flip); or becomes a fair \"coin\" over the classes: private if "+
 			"silence is "+
-			"part of the teacher's (ε,Δ) or depends on no data")
-	cli.OneOf(c, "missing", votes.MissingPolicyNames()...)
+			"part of the teacher's (ε,Δ) or depends on no data; or, with --labels, is \"no\" to all of them",
+		votes.MissingPolicies()...)
 	cli.Exclude(c, "the classes are stated once", classFlags...)
 	fl.IntVar(&f.options.K, "K", 0, usageK)
 }
@@ -101,6 +166,9 @@ var classFlags = []string{"classes", "class", "classes-from", "num-classes"}
 func statesClasses(c *cobra.Command) bool {
 	return slices.ContainsFunc(classFlags, c.Flags().Changed)
 }
+
+// statesLabels reports whether several labels of a question are stated.
+func statesLabels(c *cobra.Command) bool { return slices.ContainsFunc(labelFlags, c.Flags().Changed) }
 
 // valuesOf returns the values of a flag that was given, of one that is repeated all of them.
 func valuesOf(f *pflag.Flag) []string {
@@ -130,16 +198,10 @@ func (f *readFlags) prepare(c *cobra.Command, paths []string) error {
 			*column = votes.Nameless
 		}
 	}
-	var errs [5]error
-	o.Format, errs[0] = votes.ParseFormat(f.format)
-	o.Compression, errs[1] = votes.ParseCompression(f.compression)
-	o.Layout, errs[2] = votes.ParseLayout(f.layout)
-	o.Header, errs[3] = votes.ParseHeaderMode(f.header)
-	o.VoteColumns, errs[4] = votes.ParseColumns(f.voteColumns)
-	for _, err := range errs {
-		if err != nil {
-			return &release.UsageError{Err: err}
-		}
+	var err error
+	o.VoteColumns, err = votes.ParseColumns(f.voteColumns)
+	if err = cmp.Or(err, o.CheckSeveral()); err != nil {
+		return &release.UsageError{Err: err}
 	}
 	return f.readQueryIDs()
 }
@@ -172,10 +234,6 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 		}
 		f.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
 	}
-	var err error
-	if o.Missing, err = votes.ParseMissingPolicy(f.missing); err != nil {
-		return &release.UsageError{Err: err}
-	}
 	switch {
 	case f.classesFrom != "":
 		in, err := os.Open(f.classesFrom)
@@ -189,6 +247,7 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 	case f.class != nil:
 		o.Classes = f.class
 	default:
+		var err error
 		if o.Classes, err = votes.ParseClasses(f.classes); err != nil {
 			return &release.UsageError{Err: err}
 		}
@@ -200,6 +259,9 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 			return &release.UsageError{Err: err}
 		}
 		o.Same = append(o.Same, s)
+	}
+	if err := f.prepareLabels(c); err != nil || len(o.Labels) > 0 {
+		return err
 	}
 	if err := votes.CheckClasses(o.Classes, o.Same); err != nil {
 		return &release.UsageError{Err: err}

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 )
@@ -47,6 +48,9 @@ func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
 			ensemble.OptimalCounts,
 			g.Instead))
 	}
+	if losses := plan.LossesOf(g.Answers); losses.Stated() {
+		a.Fact("classes:", "the table tells them apart, by the order of --classes: "+losses.Text(classes))
+	}
 	if t := g.Optimum; t != nil {
 		worth := "agreement"
 		if t.Problem().Abstain {
@@ -73,6 +77,8 @@ type releaseFields struct {
 	TeachersFrom release.Source         `json:"teachers_from"`
 	Columns      string                 `json:"columns"`
 	Queries      int                    `json:"queries"`
+	Several      *ensemble.Several      `json:"several,omitempty"` // L and τ of the questions that the queries are labels of
+	Charged      int                    `json:"charged,omitempty"` // answers that these are charged as
 	Slack        float64                `json:"slack"`
 	PerLabel     accountant.Cost        `json:"per_label"`
 	MostLabels   int                    `json:"most_labels,omitempty"` // that per_label is the price of
@@ -95,8 +101,11 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(),
 		Optimal: problem.OptimalFieldsOf(g.Optimum),
 	}
+	if s.Several.Labels > 0 {
+		f.Several, f.Charged = &s.Several, s.Charged
+	}
 	if planned.choice != nil {
-		f.Budget, f.Expected = &planned.budget.Cost, &planned.choice.Agreement.Expected
+		f.Budget, f.Expected = &planned.numbers, &planned.choice.Agreement.Expected
 	}
 	if g.Instead != nil {
 		f.Instead = g.Instead.Error()

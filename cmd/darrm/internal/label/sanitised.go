@@ -24,8 +24,7 @@ type sanitisedFlags struct {
 	out, ledger, requestID string
 	delta                  float64
 	options                ensemble.TellingOptions
-	records                int
-	acceptWeak             bool
+	charge                 release.Charge // its records, and whether they may be of no use
 }
 
 // Defaults of what is told: noise that costs ε = 1.48 at δ = 1e-6.
@@ -61,7 +60,7 @@ func (f *sanitisedFlags) register(c *cobra.Command) {
 		"noise of the figure, in units of its smooth sensitivity")
 	fl.Float64Var(&f.options.SizeNoise, "tell-size-noise", tellSizeNoise,
 		"noise of the smooth sensitivity's size, in steps of ½·ln(1+1/m)")
-	cli.RegisterAcceptWeak(c, &f.acceptWeak)
+	cli.Register(c, &f.charge, "records", "accept-weak")
 }
 
 // toldReport is the file of --sanitised.
@@ -99,15 +98,19 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 	if len(f.tables) > 0 {
 		return cli.Usagef("--sanitised is about gnmax: leave --table out")
 	}
+	if statesLabels(c) {
+		return cli.Usagef("--sanitised goes without --labels")
+	}
 	ctx := c.Context()
 	mechanism, err := f.gnmax(c, a, paths)
 	if err != nil {
 		return err
 	}
-	ballots, _, err := f.ballots(ctx, a, paths)
+	votes, _, err := f.ballots(ctx, a, paths)
 	if err != nil {
 		return err
 	}
+	ballots := votes.ballots
 	m, err := mechanism(ctx, ballots)
 	if err != nil {
 		return err
@@ -123,7 +126,7 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 	setting := m.Setting()
 	out, err := release.Told{
 		Telling: telling, Ballots: ballots, Delta: s.delta, DrawnDelta: s.delta,
-		Ledger: s.ledger, RequestID: s.requestID, Records: s.records, AcceptWeak: s.acceptWeak,
+		Ledger: s.ledger, RequestID: s.requestID, Records: s.charge.Records, AcceptWeak: s.charge.AcceptWeak,
 		Output: release.FileOutput{Path: s.out, Name: "--sanitised"}, Reads: reads,
 		Encode: func(drawn ensemble.DrawnCost, charged accountant.Cost) func(io.Writer) error {
 			r := toldReport{What: "what the answers cost at the votes that were cast, told with noise",

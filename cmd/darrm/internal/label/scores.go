@@ -15,15 +15,20 @@ import (
 // scores counts the votes at hand, to evaluate mechanisms on them. The scores are not private.
 type scores struct {
 	ballots       *ensemble.Ballots
-	truths, right int // queries with a true label, and those whose drawn label is it
+	sets          *ensemble.Sets // of several labels of a question; else nil
+	dropped       int64          // votes beyond --most-yes
+	truths, right int            // queries with a true label, and those whose drawn label is it
 }
 
-func newScores(k, classes int, mayMiss bool) (*scores, error) {
-	b, err := ensemble.NewBallots(k, classes)
-	if err == nil && mayMiss {
-		b.AllowMissing()
+func newScores(k, classes int, mayMiss bool, labels []string) (s *scores, err error) {
+	s = &scores{}
+	if s.ballots, err = ensemble.NewBallots(k, classes); err == nil && mayMiss {
+		s.ballots.AllowMissing()
 	}
-	return &scores{ballots: b}, err
+	if err == nil && len(labels) > 0 {
+		s.sets, err = ensemble.NewSets(labels)
+	}
+	return s, err
 }
 
 func (s *scores) add(b *votes.Batch, answers []int) error {
@@ -37,6 +42,12 @@ func (s *scores) add(b *votes.Batch, answers []int) error {
 			}
 		}
 		if err := s.ballots.Add(b.Row(i), truth); err != nil {
+			return err
+		}
+		if s.sets == nil {
+			continue
+		}
+		if err := s.sets.Add(b.Row(i), truth); err != nil {
 			return err
 		}
 	}
@@ -92,6 +103,15 @@ func (s *scores) report(a *cli.App, g choose.Choice) error {
 	if err := a.Talk().Table(terminal.TextTable{Header: []string{"mechanism, over its noise",
 		"like the majority", "right"}, Rows: rows}); err != nil {
 		return err
+	}
+	if s.sets != nil {
+		table, err := setScoresOf(s, []*ensemble.Mechanism{g.Mechanism()}, 0)
+		if err != nil {
+			return err
+		}
+		if err := table.render(a.Talk()); err != nil {
+			return err
+		}
 	}
 	if s.truths > 0 {
 		known := ""

@@ -58,6 +58,10 @@ a record reaches, by default all, and --eps and --teacher-delta what private tea
 log, the page and /v1/mechanism repeat what was stated.
 Fresh teachers pay for every answer, frozen ones once for their training.
 
+With --labels a query is a question with several yes/no labels, and a request has a set of them for each
+teacher. It is charged as min(L, 2τt) answers, τ being --most-yes, whichever labels are asked; a second
+request about the same question is another question. --queries is then a number of questions.
+
 The server listens on a Unix socket of mode 0660: whoever may open it may ask. Over TCP
 (--listen tcp:HOST:PORT) it needs --tls-cert and --tls-key, and clients with tokens or
 certificates, which stand in --config:
@@ -109,11 +113,11 @@ Logs go to stderr and have no votes and no labels.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
-	f.register(c)
+	f.registerAnswer(c)
 	f.read.registerVotes(c, "number of teachers (default: what the table says)")
+	f.read.registerLabels(c, "yes/no labels that each question has, in order, separated by commas: requests have sets of them")
 	f.charge.registerPayer(c)
-	f.optimal.RegisterWithin(c)
-	f.within.register(c)
+	f.within.register(c, &f.Flags)
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", "read flags, and the clients, from this TOML file")
 	cli.TakesFile(c, "config", "toml")
@@ -251,44 +255,48 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 	if err := f.read.prepareVotes(c); err != nil {
 		return o, nil, nil, err
 	}
-	options, err := f.answers(c, a)
-	if err != nil {
-		return o, nil, nil, err
+	if err := f.read.options.CheckSeveral(); err != nil {
+		return o, nil, nil, &release.UsageError{Err: err}
 	}
 	var book *ledger.Ledger
 	if f.dev {
-		book, f.key, remove, err = devLedger(c.Context(), f.mechanism.Relation)
-		if err != nil {
-			return o, f.unsaved, remove, err
+		if book, f.key, remove, err = devLedger(c.Context(), f.Neighbours); err != nil {
+			return o, nil, remove, err
 		}
 	}
+	options, err := f.answers(c, a, book)
+	if err != nil {
+		return o, nil, remove, err
+	}
 	o.Classes, o.Same, o.Limits = f.read.options.Classes, f.read.options.Same, f.Limits
-	options.Key, options.NewKey, options.HeadFile, options.Book = f.key, f.newKey, f.headFile, book
+	o.Labels = f.read.options.Labels
+	options.Key, options.NewKey, options.HeadFile = f.key, f.newKey, f.headFile
 	if o.Online, err = release.OpenOnline(c.Context(), options); err != nil {
-		return o, f.unsaved, remove, err
+		return o, f.Unsaved, remove, err
 	}
 	if table := o.Online.Plan().Table(); table != (release.Table{}) {
 		var b bytes.Buffer
-		if err := (problem.CheckedTable{Table: table}).Encode(&b); err != nil {
-			return o, f.unsaved, remove, err
+		if err := table.Encode(&b); err != nil {
+			return o, f.Unsaved, remove, err
 		}
 		o.Table = json.RawMessage(b.Bytes())
 	}
 	if f.dev {
 		if err := checkDev(o.Online); err != nil {
-			return o, f.unsaved, remove, err
+			return o, f.Unsaved, remove, err
 		}
 	}
 	_, said, _ := o.Online.Stated()
 	p, err := page.New(page.Service{
 		Plan: o.Online.Plan(), Teachers: string(o.Online.Teachers()), Stated: said, Classes: o.Classes,
+		Labels: o.Labels,
 		Usable: o.Online.Usable,
 	})
 	if err != nil {
-		return o, f.unsaved, remove, err
+		return o, f.Unsaved, remove, err
 	}
 	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
-	return o, f.unsaved, remove, nil
+	return o, f.Unsaved, remove, nil
 }
 
 // logger writes to stderr: lines of JSON where JSON is asked for, only errors where quiet is.

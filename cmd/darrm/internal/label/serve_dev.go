@@ -103,7 +103,7 @@ const devMark = "No release: the ledger is in memory until the end. Send made-up
 
 // sayDev prints how the server is asked.
 func (f *serveFlags) sayDev(a *cli.App, at net.Addr) error {
-	line, err := devCurl(at.String(), f.read.options.K, len(f.read.options.Classes))
+	line, err := devCurl(at.String(), f.read.options.K, len(f.read.options.Classes), f.read.options.Labels)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,9 @@ func (f *serveFlags) sayDev(a *cli.App, at net.Addr) error {
 }
 
 // devCurl is a command for a shell that asks for the answer to k made-up votes, two thirds of them
-// for the last class. Pasted again it is answered again.
-func devCurl(address string, k, classes int) (string, error) {
+// for the last class or, of questions with several labels, for the first label. Pasted again it is answered
+// again.
+func devCurl(address string, k, classes int, labels []string) (string, error) {
 	var key [16]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		return "", err
@@ -136,7 +137,17 @@ func devCurl(address string, k, classes int) (string, error) {
 			values[i] = classes - 1
 		}
 	}
-	votes, err := json.Marshal(values)
+	var all any = values
+	if len(labels) > 0 {
+		sets := make([][]string, k)
+		for i := range sets {
+			if sets[i] = []string{}; i < most {
+				sets[i] = labels[:1]
+			}
+		}
+		name, all = "sets", sets
+	}
+	votes, err := json.Marshal(all)
 	if err != nil {
 		return "", err
 	}

@@ -2,55 +2,101 @@ package label
 
 import (
 	"cmp"
-	"context"
 	"math"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
 
-// answers returns how queries are answered: by the mechanism that the flags state, or by what is
-// best within a budget of all labels.
-func (f *serveFlags) answers(c *cobra.Command, a *cli.App) (o release.OnlineOptions, err error) {
+// answers returns how queries are answered: by the mechanism that the ledger has of what the flags state,
+// or else by the one that they state, or what is best within a budget of all labels. book is the ledger of a
+// trial, nil for that of --ledger.
+func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) (o release.OnlineOptions,
+	err error) {
 	k, classes := f.read.options.K, len(f.read.options.Classes)
-	if !f.within.asked(c) {
-		if err := cmp.Or(f.within.checkQueries(c), f.prepare(c, a, true)); err != nil {
+	within := f.within.asked(c)
+	if within {
+		err = cmp.Or(f.within.prepare(c, f.states(), f.read.options.Classes), cli.Require(c, "queries", "K"))
+	} else {
+		err = cmp.Or(f.within.checkQueries(c), f.prepare(c, a, true))
+		k = f.read.options.K // a table has it
+	}
+	if err != nil {
+		return o, err
+	}
+	o = release.OnlineOptions{Charge: f.charge.Charge, Book: book, Missing: f.read.options.Missing,
+		Several: f.read.several()}
+	if o.Statement, err = f.served(c, within, k, classes); err != nil {
+		return o, err
+	}
+	if within { // labels of several releases are made of what presumes nothing
+		nothing := math.Inf(1)
+		o.Stated = ensemble.Stated{Epsilon: &nothing, Affected: &o.Statement.Affected}
+		// What is stated of private teachers decides on the plan, which then spends none of it.
+		o.Charge.Teachers, o.Charge.Ensemble, o.Charge.EnsembleDigest = "", "", ""
+		o.Statement = o.Statement.Within(f.within.budget)
+	} else {
+		if o.Stated = f.chooser.Stated(); book != nil { // the ledger of a trial is made for it
+			o.Statement = nil
+		}
+	}
+	if o.Statement != nil && book == nil {
+		if o.Book, err = o.Charge.Open(c.Context()); err != nil || o.Book == nil { // without one it is refused
 			return o, err
 		}
-		f.charge.settle(c)
-		k = f.read.options.K // a table has it
-		g, err := f.choose(c, k, classes)
-		if err == nil && f.within.queries > 0 {
-			g.Plan, err = g.Plan.ForLabels(f.within.queries, f.charge.Slack)
+		o.Charge.Ledger = "" // which Book is
+		var found bool
+		if o.Plan, _, found, err = release.FindPaid(c.Context(), o.Book, *o.Statement); found || err != nil {
+			return o, err
 		}
-		return release.OnlineOptions{Plan: g.Plan, Stated: f.chooser.Stated(), Charge: f.charge.Charge,
-			Missing: f.read.options.Missing}, err
 	}
-	if err := cmp.Or(f.within.prepare(c, f.planning()), cli.Require(c, "queries", "K")); err != nil {
+	if !within {
+		g, err := f.choose(c, k, classes)
+		if o.Plan = g.Plan; err == nil && o.Statement == nil && f.within.queries > 0 {
+			o.Plan, err = o.Plan.ForLabels(f.charged(o.Plan), f.charge.Slack)
+		}
 		return o, err
 	}
-	stated, err := f.statement(c, true)
+	budget, err := f.within.budget.In(c.Context(), o.Book)
 	if err != nil {
 		return o, err
 	}
-	reach, _, err := f.Reach(c, k)
-	if err != nil {
-		return o, err
+	g, slack, err := f.within.plan(c, a, f.states(), budget, k, classes, f.within.queries*max(1, o.Several.Labels))
+	if err == nil {
+		o.Plan, err = g.Plan.ForLabels(f.charged(g.Plan), &slack)
 	}
-	stated.K, stated.Classes, stated.Affected, stated.Labels = k, classes, reach, f.within.queries
+	return o, err
+}
+
+// charged returns the number of answers that --queries is charged as.
+func (f *serveFlags) charged(of release.Plan) int {
+	if m := of.Mechanism(); m != nil {
+		return f.within.queries * f.read.several().PerQuestion(m.Setting().Affected)
+	}
+	return f.within.queries
+}
+
+// served returns all that is stated and decides on what answers; nil where a table is given.
+func (f *serveFlags) served(c *cobra.Command, budget bool, k, classes int) (*release.Statement, error) {
+	var of *within
+	if budget {
+		of = &f.within
+	}
+	stated, err := f.statement(c, of)
+	if stated == nil || err != nil {
+		return nil, err
+	}
+	if stated.Affected, _, err = f.Reach(c, k); err != nil {
+		return nil, err
+	}
+	stated.K, stated.Classes, stated.Labels = k, classes, f.within.queries
 	stated.Missing = f.read.abstain()
-	nothing := math.Inf(1) // of which labels of several releases are made
-	o = release.OnlineOptions{Stated: release.Stated{Epsilon: &nothing, Affected: &reach},
-		Charge: f.charge.Charge, Missing: f.read.options.Missing, Budget: f.within.budget,
-		Statement: stated}
-	// What is stated of private teachers decides on the plan, which then spends none of it.
-	o.Charge.Teachers, o.Charge.Ensemble, o.Charge.EnsembleDigest = "", "", ""
-	o.Within = func(_ context.Context, budget accountant.Cost) (release.Plan, float64, error) {
-		g, slack, err := f.within.plan(c, a, f.planning(), budget, k, classes, f.within.queries)
-		return g.Plan, slack, err
+	if several := f.read.several(); several.Labels > 0 {
+		stated.Several = &several
 	}
-	return o, nil
+	return stated, nil
 }

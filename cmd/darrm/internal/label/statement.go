@@ -2,14 +2,13 @@ package label
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/release"
 )
 
@@ -18,20 +17,28 @@ import (
 var decisive = append(slices.DeleteFunc(slices.Clone(excluded),
 	func(name string) bool { return name == "table" }), "missing", "check-ratio")
 
-// statement returns what the flags state that decides on the mechanism; nil where a table is given.
-func (f *answerFlags) statement(c *cobra.Command, budget bool) (*release.Statement, error) {
+// statement returns what the flags state that decides on the mechanism; nil where a table is given. within is nil where each
+// label has its own price.
+func (f *answerFlags) statement(c *cobra.Command, within *within) (*release.Statement, error) {
 	if f.table != "" {
 		return nil, nil
 	}
-	reach, _, err := f.Reach(c, release.AllTeachers)
+	reach, _, err := f.Reach(c, ensemble.AllTeachers)
 	if err != nil {
 		return nil, err
 	}
-	s := &release.Statement{Affected: reach, Neighbours: f.mechanism.Relation.Name(), Prior: "default"}
-	if c.Flags().Changed("prior-mean") {
-		s.Prior = fmt.Sprintf("mean %v", f.PriorMean)
+	s := &release.Statement{Affected: reach, Neighbours: f.Neighbours.Name(), Prior: "default"}
+	if mean := f.Noise.PriorMean; mean != nil {
+		s.Prior = fmt.Sprintf("mean %v", *mean)
 	}
-	if !budget {
+	losses, err := f.Many.Losses(f.read.options.Classes)
+	if err != nil {
+		return nil, err
+	}
+	s.Shares, s.Costs = losses.Shares, losses.Costs
+	if within != nil {
+		s.For = within.purposeOf(losses)
+	} else {
 		var words []string
 		seen := map[string]bool{}
 		for _, name := range decisive {
@@ -43,8 +50,8 @@ func (f *answerFlags) statement(c *cobra.Command, budget bool) (*release.Stateme
 		}
 		s.Mechanism = strings.Join(words, " ")
 	}
-	if c.Flags().Changed("eps") && !math.IsInf(f.Epsilon, 1) {
-		s.PerTeacher = &accountant.Cost{Epsilon: f.Epsilon, Delta: f.TeacherDelta}
+	if each := f.Each(); f.Promised() {
+		s.PerTeacher = &each
 		s.Teachers, s.Ensemble = string(f.charge.Teachers), f.charge.Ensemble
 	}
 	return s, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +13,9 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
@@ -23,19 +25,17 @@ import (
 // A survey describes files of votes when no flags are given, and proposes commands. It releases
 // nothing, and is for the eyes of the owner of the votes. Agreement is expected by the prior.
 type survey struct {
-	read      *readFlags
-	problem   *problem.Flags
-	optimal   *problem.OptimalFlags
-	mechanism *problem.MechanismFlags
-	compares  bool // the commands that fit are of compare
+	read     *readFlags
+	problem  *problem.Flags
+	compares bool // the commands that fit are of compare
 }
 
 // missing returns the error that what may be spent was not stated; where ends it.
 func (s *survey) missing(where string) error {
 	if s.compares {
-		return cli.Usagef("say what one label may cost: --label-eps%s", where)
+		return cli.Usagef("state --label-eps%s", where)
 	}
-	return cli.Usagef("say what all labels may cost: --budget-eps and --budget-delta%s", where)
+	return cli.Usagef("state --budget-eps and --budget-delta%s", where)
 }
 
 // bare reports whether nothing is stated beside what describes the files.
@@ -61,6 +61,10 @@ var proposed = []struct {
 // surveyWork bounds the search for a table of many classes: a second or so.
 const surveyWork = plan.DefaultWork / 20
 
+// surveyTeachers is the largest number of teachers for which a survey solves for the optimum of two classes,
+// up to three times: for 1001 each takes seconds. Beyond, what is said to fit agrees in at least so many.
+const surveyTeachers = 301
+
 // leastGain is the agreement that a proposal with a δ adds at least to those without one.
 const leastGain = 0.01
 
@@ -74,18 +78,18 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 		return &cli.FoundError{Err: s.missing(""), Found: s.json(c, found, paths)}
 	}
 	for _, fact := range factsOf(c, found) {
-		a.Fact(fact[0], fact[1])
+		a.Fact(fact.Title+":", fact.Text)
 	}
-	done := ", such as above; nothing was released"
+	done := ", as above; nothing was released"
 	if s.compares {
-		done = ", such as above; nothing was compared"
+		done = ", as above; nothing was compared"
 	}
 	switch {
 	case len(found.Readings) == 0:
-		return s.missing("; what is asked must be stated, too")
+		return s.missing(", and what is asked")
 	case len(found.Asked) > 0:
 		for _, reading := range found.Readings {
-			a.Fact("if:", answerOf(reading))
+			a.Fact("if:", reading.Consequence())
 			s.propose(a, s.answered(c, a, paths, reading))
 		}
 		return s.missing(done)
@@ -103,7 +107,7 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 	}
 	fit, pure := 0, 0.0 // what fits, and the best agreement without a δ
 	for _, p := range proposed {
-		best, guess, err := s.best(c, a, d, p.budget, affectedOf(d, p.disjoint))
+		best, guess, err := s.best(c, a, reading, p.budget, affectedOf(d, p.disjoint))
 		var infeasible *release.UsageError
 		reach := reachOf(p.disjoint)
 		switch {
@@ -119,7 +123,11 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 			reach += "; its δ must be far below one over the number of records"
 		}
 		fit++
-		a.Fact("fits:", fmt.Sprintf("%s expected agreement (a guess: %s), %s", best.Agreement,
+		least := ""
+		if leftOut(d) {
+			least = "at least "
+		}
+		a.Fact("fits:", fmt.Sprintf("%s%s expected agreement (a guess: %s), %s", least, best.Agreement,
 			num.Percent(guess), reach))
 		s.propose(a, s.aggregate(c, paths, reading, p.budget, p.disjoint))
 	}
@@ -129,6 +137,9 @@ func (s *survey) tell(c *cobra.Command, a *cli.App, paths []string) error {
 	}
 	return s.missing(done)
 }
+
+// leftOut reports whether the optimum of two classes is left out.
+func leftOut(d *votes.Description) bool { return d.K > surveyTeachers && len(d.Classes) <= 2 }
 
 func reachOf(disjoint bool) string {
 	if disjoint {
@@ -155,7 +166,7 @@ func (s *survey) answered(c *cobra.Command, a *cli.App, paths []string, reading 
 		return s.command(c, paths, reading, false, "label-eps", eachLabel(reading.Description))
 	}
 	for _, p := range proposed {
-		if _, _, err := s.best(c, a, reading.Description, p.budget, affectedOf(reading.Description,
+		if _, _, err := s.best(c, a, reading, p.budget, affectedOf(reading.Description,
 			p.disjoint)); err == nil {
 			return s.aggregate(c, paths, reading, p.budget, p.disjoint)
 		}
@@ -189,21 +200,24 @@ func (s *survey) name() string {
 }
 
 // best returns the best plan for teachers that promise nothing, and how often a guess agrees.
-func (s *survey) best(c *cobra.Command, a *cli.App, d *votes.Description, budget accountant.Cost,
+func (s *survey) best(c *cobra.Command, a *cli.App, reading *votes.Reading, budget accountant.Cost,
 	affected int) (best plan.Choice, guess float64, err error) {
-	if err := s.mechanism.PrepareRelation(); err != nil {
-		return best, 0, err
-	}
+	d := reading.Description
 	classes := max(2, len(d.Classes))
-	r := plan.Request{K: d.K, Classes: classes, Queries: int(d.Queries), Budget: budget,
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: affected,
-		Neighbours: s.mechanism.Relation, Missing: d.Missing > 0}
-	if r.Votes, err = law(c, d.K, classes, s.problem.PriorMean); err != nil {
+	several := release.SeveralOf(reading.Options)
+	r := plan.Of(ensemble.Stated{K: d.K, Classes: classes, Affected: &affected, Neighbours: s.problem.Neighbours,
+		Missing: d.Missing > 0, Several: several})
+	r.Queries, r.Budget = several.Answers(int(d.Queries), affected), budget
+	if r.Votes, err = law(d.K, classes, s.problem.Noise.PriorMean); err != nil {
 		return best, 0, err
 	}
-	var unsaved error // a survey needs no cache
-	solvers(c, a, &r, s.problem, s.optimal, &unsaved)
+	solvers(a, &r, s.problem) // a survey needs no cache
 	r.Work = surveyWork
+	if leftOut(d) {
+		r.Solve = func(context.Context, constraints.Problem) (*gamma.Table, error) {
+			return nil, errors.New("no part of a survey of so many teachers")
+		}
+	}
 	p, err := newPlan(c, a, s.problem, r)
 	if err != nil {
 		return best, 0, err
@@ -250,7 +264,9 @@ func disjointGain(ctx context.Context, c *cobra.Command, r plan.Request) *plan.A
 	if c.Flags().Changed("affected") || c.Flags().Changed("data") || r.Affected <= 1 {
 		return nil
 	}
+	questions := r.Questions()
 	r.Affected, r.Progress, r.Agreement = 1, nil, 0
+	r.Queries = questions * r.Several.PerQuestion(1)
 	r.Work = surveyWork
 	p, err := plan.New(ctx, r)
 	if err != nil {

@@ -92,13 +92,13 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 				w.Text("  ", fmt.Sprintf("%d queries, K = %d teachers%s", s.Queries, s.K, classes))
 				w.Text("  ", s.Columns.String())
 				for _, fact := range factsOf(c, s)[1:] {
-					w.Fact(fact[0], fact[1])
+					w.Fact(fact.Title+":", fact.Text)
 				}
 				for _, reading := range s.Readings {
 					if args := readArgs(c, &f, args, reading); args != nil && (d == nil || !states(c, &f, reading)) {
 						title := "read by:"
 						if reading.Answer != "" {
-							w.Fact("if:", answerOf(reading))
+							w.Fact("if:", reading.Consequence())
 							title = ""
 						}
 						if title != "" {
@@ -164,28 +164,9 @@ func describedJSON(c *cobra.Command, f *readFlags, paths []string, s *votes.Surv
 	}{false, s.Queries, s.K, s.Columns, x}
 }
 
-func percentOrNone(x *float64) string {
-	if x == nil {
-		return "-"
-	}
-	return num.Percent(*x)
-}
-
-// histogramTitle returns the title of the histogram: the votes that it counts.
-func histogramTitle(d *votes.Description) string {
-	if len(d.Classes) == 2 {
-		return "votes for " + d.Classes[1]
-	}
-	return "votes for the most popular"
-}
-
 func renderVotes(w *terminal.Page, d *votes.Description) error {
-	say := func(format string, args ...any) { w.Text("  ", fmt.Sprintf(format, args...)) }
-	say("the most popular answer has %s of the votes; %d queries have a tie",
-		num.Percent(d.Agreement), d.Ties)
-	if d.Accuracy != nil {
-		say("it is right in %s of the %d of %d queries whose true label is known", num.Percent(*d.Accuracy),
-			d.Labelled, d.Queries)
+	for _, said := range d.Says() {
+		w.Text("  ", said)
 	}
 	w.Printf("\n")
 	width := min(40, w.Width-40) // beside three columns of numbers
@@ -197,7 +178,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 			num.Percent(float64(n) / float64(max(1, d.Queries))),
 			bar + strings.Repeat("·", width-len([]rune(bar)))})
 	}
-	if err := w.Table(terminal.TextTable{Header: []string{histogramTitle(d), "queries", "share", ""},
+	if err := w.Table(terminal.TextTable{Header: []string{d.HistogramTitle(), "queries", "share", ""},
 		Rows: rows}); err != nil {
 		return err
 	}
@@ -205,26 +186,14 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 		return nil
 	}
 	w.Printf("\n")
-	header := []string{"teacher"}
-	for _, c := range d.Classes {
-		header = append(header, "answers "+c)
-	}
-	header = append(header, "like the most popular", "right")
-	rows = nil
-	for j, t := range d.Teachers {
-		row := []string{d.TeacherName(j)}
-		for _, rate := range t.Rates {
-			row = append(row, num.Percent(rate))
-		}
-		rows = append(rows, append(row, num.Percent(t.Agreement), percentOrNone(t.Accuracy)))
-	}
+	header, rows := d.Table()
 	return w.Table(terminal.TextTable{Header: header, Rows: rows})
 }
 
 // votesPicture draws the histogram.
 func votesPicture(d *votes.Description) (figure.Sheet, error) {
 	c := picture.NewChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries,
-		num.Percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
+		num.Percent(d.Agreement)), fmt.Sprintf("%s, of %d", d.HistogramTitle(), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {
 		values[l] = float64(n)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -26,10 +24,13 @@ import (
 // within states the budget of all labels of a release, and has the plan that was made for it.
 type within struct {
 	budget  release.LabelBudget
-	queries int // that the budget is for, in all; 0 for those of the files
+	numbers accountant.Cost // the budget, once a ledger's rest is known
+	queries int             // that the budget is for, in all; 0 for those of the files
+	purpose plan.Purpose
 	law     *plan.Law
 	choice  *plan.Choice // nil before the votes are counted
 	reach   string       // what a reach costs that was not stated
+	names   []string     // of the classes, where they are stated
 }
 
 // excluded are the flags that state a mechanism, what it is best for, or what one label costs. A
@@ -38,10 +39,12 @@ var excluded = []string{"label-eps", "m", "delta", "mechanism", "table", "thresh
 	"objective", "prior", "prior-counts", "shape", "method", "gap", "accuracy", "concentration",
 	"abstain", "on-interrupt", "slack"}
 
-func (w *within) register(c *cobra.Command) {
-	registerBudget(c, &w.budget)
+func (w *within) register(c *cobra.Command, f *problem.Flags) {
+	cli.Register(c, &w.budget)
 	c.Flags().IntVar(&w.queries, "queries", 0, "how many labels one charge pays for, in all that is "+
 		"released under it (default: those of the FILEs)")
+	registerPurpose(c, &w.purpose)
+	f.Register(c, "shares", "cost", "accept-constant")
 	for _, name := range excluded {
 		if c.Flags().Lookup(name) != nil {
 			cli.Exclude(c, "the budget of all labels, and their number, determine the mechanism and what "+
@@ -50,18 +53,10 @@ func (w *within) register(c *cobra.Command) {
 	}
 }
 
-// planning has the flags that a plan within a budget is made of.
-type planning struct {
-	problem   *problem.Flags
-	mechanism *problem.MechanismFlags
-	optimal   *problem.OptimalFlags
-	teachers  ensemble.TeacherRandomness
-	missing   bool   // votes may be none
-	unsaved   *error // a cache's
-}
-
-func (f *answerFlags) planning() planning {
-	return planning{&f.Flags, &f.mechanism, &f.optimal, f.charge.Teachers, f.read.abstain(), &f.unsaved}
+// states returns what the flags state of teachers and votes.
+func (f *answerFlags) states() *problem.Flags {
+	f.Teachers, f.Missing, f.Several = f.charge.Teachers, f.read.abstain(), f.read.several()
+	return &f.Flags
 }
 
 // asked reports whether a budget of all labels is stated.
@@ -70,23 +65,22 @@ func (w *within) asked(c *cobra.Command) bool {
 }
 
 // prepare checks the flags that go with a budget of all labels.
-func (w *within) prepare(c *cobra.Command, f planning) error {
-	if !c.Flags().Changed("eps") { // teachers promise nothing unless it is stated
-		f.problem.Epsilon = math.Inf(1)
-	}
+func (w *within) prepare(c *cobra.Command, f *problem.Flags, names []string) error {
+	w.names, w.numbers = names, accountant.Cost{Epsilon: w.budget.Epsilon.Number, Delta: w.budget.Delta.Number}
 	needed := []string{"budget-eps", "budget-delta"}
-	switch private := !math.IsInf(f.problem.Epsilon, 1); {
-	case private:
+	switch {
+	case f.Promised() && f.Several.Labels > 0:
+		return cli.Usagef("--eps goes without --labels: a promise about one label is none about all of them")
+	case f.Promised():
 		needed = append(needed, "teacher-delta", "teachers")
-	case f.teachers != "" || c.Flags().Changed("teacher-delta"):
+	case f.Teachers != "" || f.TeacherDelta != nil:
 		return cli.Usagef("--teachers and --teacher-delta are of private teachers: state their --eps, or " +
 			"leave them out")
 	}
 	if err := cli.Require(c, needed...); err != nil {
 		return err
 	}
-	return cmp.Or(checkBudget(w.budget), w.checkQueries(c), f.problem.CheckTimeout(c),
-		choose.CheckWithin(cli.WhenGiven(c, "solve-within", &f.optimal.Within)), f.mechanism.PrepareRelation())
+	return cmp.Or(checkBudget(w.budget), w.checkQueries(c), f.CheckTimeout(c), choose.CheckWithin(f.SolveWithin))
 }
 
 // checkQueries checks --queries where it is given.
@@ -99,52 +93,69 @@ func (w *within) checkQueries(c *cobra.Command) error {
 
 // checkBudget checks the numbers of a budget that are stated.
 func checkBudget(b release.LabelBudget) (err error) {
-	if !b.RestEpsilon {
-		err = check.UpTo("budget epsilon", b.Epsilon, check.MaxTotalEpsilon)
+	if !b.Epsilon.Rest {
+		err = check.UpTo("budget epsilon", b.Epsilon.Number, check.MaxTotalEpsilon)
 	}
-	if !b.RestDelta {
-		err = cmp.Or(err, check.Delta("budget delta", b.Delta))
+	if !b.Delta.Rest {
+		err = cmp.Or(err, check.Delta("budget delta", b.Delta.Number))
 	}
 	return err
 }
 
+// stated returns w where a budget of all labels is stated, else nil.
+func (w *within) stated(c *cobra.Command) *within {
+	if w.asked(c) {
+		return w
+	}
+	return nil
+}
+
+// purposeOf is what a statement says of what the labels are for: "" for a student.
+func (w *within) purposeOf(losses plan.Losses) string {
+	if losses.Stated() {
+		return string(plan.ForLabels)
+	}
+	if w.purpose == plan.ForStudent {
+		return ""
+	}
+	return string(w.purpose)
+}
+
 // plans plans so many labels, by the prior and never by the votes, as the command plan does. The
 // request is what the plan was made for.
-func (w *within) plans(c *cobra.Command, a *cli.App, f planning, budget accountant.Cost, k, classes,
+func (w *within) plans(c *cobra.Command, a *cli.App, f *problem.Flags, budget accountant.Cost, k, classes,
 	queries int) (*plan.Plan, plan.Request, error) {
-	w.budget.Cost = budget // in numbers
-	r := plan.Request{
-		K: k, Classes: classes, Queries: queries, Budget: budget,
-		Teachers:   accountant.Cost{Epsilon: f.problem.Epsilon, Delta: f.problem.TeacherDelta},
-		Randomness: f.teachers, Neighbours: f.mechanism.Relation, Missing: f.missing,
+	w.numbers = budget
+	stated, err := f.Of(c, k, classes)
+	if err != nil {
+		return nil, plan.Request{}, err
 	}
-	if math.IsInf(r.Teachers.Epsilon, 1) {
-		r.Teachers.Delta = 0
-	}
-	var err error
-	if r.Affected, _, err = f.problem.Reach(c, k); err != nil {
+	r := plan.Of(stated)
+	r.Budget, r.For = budget, w.purpose
+	r.Queries = r.Several.Answers(queries, r.Affected)
+	if err := stateLosses(c, f, w.names, &r); err != nil {
 		return nil, r, err
 	}
-	if r.Votes, err = law(c, k, classes, f.problem.PriorMean); err != nil {
-		return nil, r, err
-	}
-	solvers(c, a, &r, f.problem, f.optimal, f.unsaved)
-	p, err := newPlan(c, a, f.problem, r)
+	solvers(a, &r, f)
+	p, err := newPlan(c, a, f, r)
 	if err != nil {
 		return nil, r, err
 	}
 	// The release works out what is charged, and it must be what was planned.
-	return p, r, choose.CheckPlanned(p.Choices[0], queries)
+	return p, r, choose.CheckPlanned(p.Choices[0], r.Queries)
 }
 
 // plan returns the mechanism and the slack of the best choice for so many labels.
-func (w *within) plan(c *cobra.Command, a *cli.App, f planning, budget accountant.Cost, k, classes,
+func (w *within) plan(c *cobra.Command, a *cli.App, f *problem.Flags, budget accountant.Cost, k, classes,
 	queries int) (choose.Choice, float64, error) {
 	p, r, err := w.plans(c, a, f, budget, k, classes, queries)
 	if err != nil {
 		return choose.Choice{}, 0, err
 	}
 	best := p.Choices[0]
+	if err := f.Many.CheckTells(c.Context(), best.Answers, best.Noise); err != nil {
+		return choose.Choice{}, 0, err
+	}
 	planned, err := choose.PlanOf(best)
 	w.law, w.choice = r.Votes, &best
 	w.reach = reachText(k, best.Agreement, disjointGain(c.Context(), c, r))
@@ -158,18 +169,34 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 		return nil
 	}
 	if s.Budget != nil {
-		w.budget.Cost = *s.Budget
+		w.numbers = *s.Budget
 	}
 	m := s.Plan.Mechanism()
-	if w.law, err = law(c, m.Setting().K, m.Setting().Classes, f.PriorMean); err != nil {
+	r := plan.Request{K: m.Setting().K, Classes: m.Setting().Classes}
+	if err := stateLosses(c, &f.Flags, w.names, &r); err != nil {
 		return err
 	}
+	w.law = r.Votes
 	choice := plan.Choice{Name: m.Name(), Mechanism: m, Total: s.Totals.Fresh.Cost}
 	if choice.Agreement, err = w.law.Agreement(c.Context(), m); err != nil {
 		return err
 	}
+	if r.Losses.Stated() { // a worth is of classes that are alike
+		w.choice = &choice
+		return nil
+	}
+	choice.Worth, err = w.law.Worth(c.Context(), m, choice.Agreement, plannedLabels(s))
 	w.choice = &choice
-	return nil
+	return err
+}
+
+// plannedLabels returns how many labels the budget is for: of questions with several all of them.
+func plannedLabels(s *release.Summary) int {
+	if s.Together.Most == 0 {
+		return s.Queries
+	}
+	each := s.Several.PerQuestion(s.Problem.Affected)
+	return s.Together.Most / each * max(1, s.Several.Labels)
 }
 
 // report prints what was chosen, and the agreement to expect; nothing where no budget is stated.
@@ -177,39 +204,69 @@ func (w *within) report(a *cli.App, s *release.Summary) {
 	if w.choice == nil {
 		return
 	}
-	labels := s.Queries
-	if s.Together.Most > 0 {
-		labels = s.Together.Most
+	what := fmt.Sprintf("%d labels", plannedLabels(s))
+	if s.Several.Labels > 0 {
+		what += fmt.Sprintf(" of %d questions", s.Several.Questions(plannedLabels(s)))
 	}
-	a.Fact("planned:", fmt.Sprintf("%s, for %d labels within %v", w.choice.Title(), labels,
-		w.budget.Cost))
+	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, w.numbers))
 	a.Fact("expected:", expected(*w.choice, w.law))
+	if worth := w.choice.Worth.Sentence(w.choice.Agreement); worth != "" {
+		a.Fact("worth:", worth)
+	}
 	if w.reach != "" {
 		a.Fact("reach:", w.reach)
 	}
 }
 
+// stateLosses sets the losses of the request, its prior, and what labels with losses are for.
+func stateLosses(c *cobra.Command, f *problem.Flags, names []string, r *plan.Request) (err error) {
+	if len(names) != r.Classes {
+		names = choose.Numbered(r.Classes)
+	}
+	if r.Losses, err = f.Many.Losses(names); err != nil {
+		return err
+	}
+	if !r.Losses.Stated() {
+		r.Votes, err = law(r.K, r.Classes, f.Noise.PriorMean)
+		return err
+	}
+	if r.For == plan.ForStudent && !c.Flags().Changed("for") {
+		r.For = plan.ForLabels
+	}
+	mean := 0.0
+	if f.Noise.PriorMean != nil {
+		mean = *f.Noise.PriorMean
+	}
+	r.Votes, err = plan.NamedLaw(r.K, r.Classes, mean, r.Losses.Shares)
+	return err
+}
+
 // law returns the prior of votes: by --prior-mean where it is given.
-func law(c *cobra.Command, k, classes int, mean float64) (*plan.Law, error) {
-	if c.Flags().Changed("prior-mean") {
-		return plan.Prior(k, classes, mean)
+func law(k, classes int, mean *float64) (*plan.Law, error) {
+	if mean != nil {
+		return plan.Prior(k, classes, *mean)
 	}
 	return plan.DefaultLaw(k, classes)
 }
 
 // solvers sets what a plan solves with. Labels are meant for use, so γ is optimal for agreement.
-func solvers(c *cobra.Command, a *cli.App, r *plan.Request, f *problem.Flags,
-	o *problem.OptimalFlags, unsaved *error) {
-	solveNoise, solvePlurality := f.Solvers(a, o, unsaved)
+func solvers(a *cli.App, r *plan.Request, f *problem.Flags) {
+	by := f.Solvers(a)
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		options, err := choose.Noise{Objective: choose.Agreement,
-			PriorMean: cli.WhenGiven(c, "prior-mean", &f.PriorMean)}.Complete(ctx, p.K, nil)
+		options, err := choose.Noise{Objective: choose.Agreement, PriorMean: f.Noise.PriorMean}.Complete(ctx, p.K, nil)
+		if err == nil {
+			mean := 0.0
+			if f.Noise.PriorMean != nil {
+				mean = *f.Noise.PriorMean
+			}
+			err = r.Losses.ByName(&options, p.K, mean)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return solveNoise(ctx, p, options)
+		return by.Noise(ctx, p, options)
 	}
-	r.SolvePlurality, r.SolveAnswers = solvePlurality, f.AnswersSolver(a, o.Within, unsaved)
+	r.SolvePlurality, r.SolveAnswers = by.Plurality, f.AnswersSolver(a)
 }
 
 // newPlan plans within the time of --timeout, which limits all solving together.
@@ -240,6 +297,9 @@ func expected(c plan.Choice, law *plan.Law) string {
 	case law.Concentration() != 0:
 		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
 			law.Concentration())
+	}
+	if law.Named() {
+		from += ", for classes of the stated shares"
 	}
 	if c.Mechanism.Setting().Missing && !law.FromVotes() {
 		from = "if every teacher votes and " + strings.TrimPrefix(from, "if ")

@@ -21,15 +21,10 @@ import (
 // accountFlags are the flags of account.
 type accountFlags struct {
 	problem.Flags
-	mechanism problem.MechanismFlags
-	classes   int
-	k         int
-	queries   *cli.List[int]
-	teachers  string
-	slack     float64
-	records   int
-	plot      string
-	table     string
+	queries *cli.List[int]
+	charge  release.Charge // its slack and records
+	plot    string
+	table   string
 }
 
 // NewAccount makes the command that prices answers; train prices trainings and comes with them.
@@ -78,15 +73,13 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	fl := c.Flags()
-	fl.IntVar(&f.k, "K", 0, "number of teachers")
-	f.RegisterPromise(c, 0, 0)
-	f.mechanism.Register(c)
-	fl.IntVar(&f.classes, "num-classes", 2, "number of classes")
+	f.Register(c, "K", "teachers")
+	f.RegisterPromise(c)
+	f.RegisterMechanism(c)
+	fl.IntVar(&f.Classes, "num-classes", 2, "number of classes")
 	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated by commas")
-	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
-	cli.OneOf(c, "teachers", problem.TeacherNames...)
-	problem.RegisterSlack(c, &f.slack)
-	problem.RegisterRecords(c, &f.records)
+	c.Flag("teachers").Usage = "\"fresh\" or \"frozen\" (default: show both)"
+	cli.Register(c, &f.charge, "slack", "records")
 	fl.StringVar(&f.table, "table", "",
 		"a table made by solve (\"-\" is stdin): what its answers cost")
 	cli.TakesFile(c, "table", "json")
@@ -142,21 +135,15 @@ func (f *accountFlags) run(c *cobra.Command, a *cli.App) error {
 // options checks the flags and returns one answer's mechanism and cost.
 func (f *accountFlags) options(c *cobra.Command,
 	a *cli.App) (o ensemble.StatementOptions, err error) {
-	o.Randomness = problem.RandomnessOf(f.teachers)
-	if err := release.CheckRecords(f.records); err != nil {
+	o.Randomness = f.Teachers
+	if err := release.CheckRecords(f.charge.Records); err != nil {
 		return o, err
 	}
 	if err := picture.CheckPlot(f.plot); err != nil {
 		return o, err
 	}
-	o.Records = f.records
-	if c.Flags().Changed("slack") {
-		o.Slack = &f.slack
-	}
-	if err := f.mechanism.PrepareRelation(); err != nil {
-		return o, err
-	}
-	r, err := f.Request(c, a, &problem.OptimalFlags{}, &f.mechanism, f.k)
+	o.Records, o.Slack = f.charge.Records, f.charge.Slack
+	r, err := f.Asked(c, a, f.K)
 	if err := cmp.Or(err, r.CheckThreshold()); err != nil {
 		return o, err
 	}
@@ -164,7 +151,6 @@ func (f *accountFlags) options(c *cobra.Command,
 		err := f.tableOptions(c, a, &o)
 		return o, err
 	}
-	r.K, r.Classes = f.k, f.classes
 	x, err := choose.Priced(c.Context(), r)
 	if err != nil {
 		return o, err
@@ -189,7 +175,7 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *cli.App,
 	if err != nil {
 		return err
 	}
-	p, err := table.Plan(f.mechanism.Relation)
+	p, err := table.Plan(f.Neighbours)
 	if err != nil {
 		return err
 	}

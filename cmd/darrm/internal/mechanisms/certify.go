@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,19 +14,17 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/commandline"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/commandline"
 	"github.com/darrm/darrm/release"
 )
 
 // certifyFlags are the flags of certify.
 type certifyFlags struct {
-	problem   problem.Flags // the teachers, and the reach
-	mechanism problem.MechanismFlags
-	k         int
-	teachers  string
-	out       string
+	problem problem.Flags // the teachers, and the reach
+	out     string
 }
 
 // NewCertify makes the command that proves what a mechanism of one's own promises.
@@ -71,23 +70,19 @@ docs/own-mechanism.md has examples.`,
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args[0]) },
 	}
 	fl := c.Flags()
-	fl.IntVar(&f.k, "K", 0, "number of teachers (histograms: their number of votes)")
-	fl.Float64Var(&f.problem.TotalEpsilon, "label-eps", 0,
-		"ε of one released answer, for which the smallest δ is proved")
-	fl.Float64Var(&f.problem.Delta, "delta", 0,
-		"instead of --label-eps: δ of one released answer, for which the smallest ε is proved")
-	fl.Float64Var(&f.problem.Epsilon, "eps", 0,
-		"γ alone: ε of each teacher, which --teacher-delta and --teachers fresh go with; inf, the "+
-			"default, for teachers that promise nothing")
-	fl.Float64Var(&f.problem.TeacherDelta, "teacher-delta", 0, problem.UsageTeacherDelta)
-	fl.StringVar(&f.teachers, "teachers", "",
-		"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\", which vote alike ever "+
-			"after: nothing is presumed of those")
-	cli.OneOf(c, "teachers", problem.TeacherNames...)
-	fl.IntVar(&f.problem.Affected, "affected", 0, problem.UsageAffected)
-	fl.StringVar(&f.problem.Data, "data", "", problem.UsageData)
-	cli.OneOf(c, "data", release.DataNames()...)
-	f.mechanism.RegisterRelation(c)
+	f.problem.Register(c, "K", "label-eps", "delta", "eps", "teacher-delta", "teachers", "neighbours")
+	f.problem.RegisterReach(c)
+	for name, usage := range map[string]string{
+		"K":         "number of teachers (histograms: their number of votes)",
+		"label-eps": "ε of one released answer, for which the smallest δ is proved",
+		"delta":     "instead of --label-eps: δ of one released answer, for which the smallest ε is proved",
+		"eps": "γ alone: ε of each teacher, which --teacher-delta and --teachers fresh go with; inf, the default, " +
+			"for teachers that promise nothing",
+		"teachers": "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\", which vote alike ever " +
+			"after: nothing is presumed of those",
+	} {
+		c.Flag(name).Usage = usage
+	}
 	fl.StringVarP(&f.out, "out", "o", "", "write the table to this file, as JSON; \"-\" for JSON on "+
 		"stdout instead")
 	cli.TakesFile(c, "out", cli.TableFiles...)
@@ -141,40 +136,32 @@ func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
 }
 
 // statement returns what the flags state.
-func (f *certifyFlags) statement(c *cobra.Command) (s certify.Statement, err error) {
-	if err := f.mechanism.PrepareRelation(); err != nil {
-		return s, err
-	}
-	reach, said, err := f.problem.Reach(c, release.AllTeachers)
-	if err != nil {
-		return s, err
-	}
-	if said && (f.problem.Data == "" || reach != release.AllTeachers) {
+func (f *certifyFlags) statement(c *cobra.Command) (ensemble.Stated, error) {
+	s := f.problem.Stated
+	reach, given, err := f.problem.Reach(c, ensemble.AllTeachers)
+	if given && (f.problem.Data == "" || reach != ensemble.AllTeachers) {
 		s.Affected = &reach
 	}
-	s.K = cli.WhenGiven(c, "K", &f.k)
-	s.LabelEpsilon = cli.WhenGiven(c, "label-eps", &f.problem.TotalEpsilon)
-	s.Delta = cli.WhenGiven(c, "delta", &f.problem.Delta)
-	s.Epsilon = cli.WhenGiven(c, "eps", &f.problem.Epsilon)
-	s.TeacherDelta = cli.WhenGiven(c, "teacher-delta", &f.problem.TeacherDelta)
-	s.Neighbours = cli.WhenGiven(c, "neighbours", &f.mechanism.Relation)
-	if teachers := problem.RandomnessOf(f.teachers); teachers != ensemble.NothingPromised {
-		s.Teachers = &teachers
+	if c.Flags().Changed("K") { // 0 would not be stated
+		err = cmp.Or(err, check.Teachers(s.K))
 	}
-	return s, nil
+	if !c.Flags().Changed("neighbours") {
+		s.Neighbours = 0
+	}
+	return s, err
 }
 
 // certified is the printed form of a mechanism that was certified.
 type certified struct {
 	path    string // of the file
 	result  *certify.Result
-	table   problem.CheckedTable
+	table   release.Table
 	epsilon bool // ε was stated, and δ is what was proved
 	reached bool // how many teachers a record reaches was stated
 }
 
 func newCertified(ctx context.Context, a *cli.App, path string,
-	more certify.Statement) (*certified, error) {
+	more ensemble.Stated) (*certified, error) {
 	in, err := a.Open(ctx, path, certify.MaxBytes)
 	if err != nil {
 		return nil, err

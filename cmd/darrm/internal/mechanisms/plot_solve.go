@@ -2,35 +2,42 @@ package mechanisms
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+	"github.com/darrm/darrm/plurality/solve"
 )
 
 // gammaPicture draws γ and the baselines against the votes, each with its value of the table's
-// metric.
+// metric, or the probability of label 1 where the labels are told apart.
 func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	p := t.Func()
 	problem := t.Problem()
 	m := metrics(t)[0]
+	byName, drawn := t.Shape == gamma.ByName, "γ(l)"
+	if byName {
+		drawn = "Pr[label = 1]"
+	}
 	c := picture.NewChart(fmt.Sprintf("%d teachers, one answer (%s, %.3g)-DP", problem.K,
-		problem.TotalDecimal(), problem.Delta), "l, votes for 1", "γ(l)")
+		problem.TotalDecimal(), problem.Delta), "l, votes for 1", drawn)
 	add := func(i int, name string, f gamma.Func) error {
 		var points plotter.XYs
-		for l := range p.K() + 1 {
-			if 2*l != p.K() { // a tie is a coin, whatever γ
+		for l, phi := range f.Phi() {
+			switch {
+			case byName:
+				points = append(points, plotter.XY{X: float64(l), Y: float64((1 + phi) / 2)})
+			case 2*l != p.K(): // a tie is a coin, whatever γ
 				points = append(points, plotter.XY{X: float64(l), Y: f.At(l)})
 			}
 		}
@@ -49,150 +56,105 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	return c.Sheet(), nil
 }
 
-// sweepAxis is a parameter of a grid of problems P.
-type sweepAxis[P any] struct {
-	name, title string
-	of          func(P) float64
-}
-
-var sweepAxes = []sweepAxis[constraints.Problem]{
-	{"m", "m, allowance", func(p constraints.Problem) float64 { return p.M }},
-	{"label-eps", "ε of one answer", func(p constraints.Problem) float64 { return p.TotalEpsilon }},
-	{"K", "K, teachers", func(p constraints.Problem) float64 { return float64(p.K) }},
-	{"eps", "ε of each teacher", func(p constraints.Problem) float64 { return p.Epsilon }},
-	{"teacher-delta", "Δ of each teacher",
-		func(p constraints.Problem) float64 { return p.TeacherDelta }},
-	{"affected", "teachers that one record reaches", func(p constraints.Problem) float64 {
-		return float64(p.Affected)
-	}},
-}
-
-// sweepPlan assigns the rows of a sweep to the x axis and the curves of a picture.
-type sweepPlan[P any] struct {
-	x      sweepAxis[P]
-	curves []string    // the other parameters that vary, of each curve; one "" where none does
-	rows   map[int]int // which curve a row belongs to
-}
-
-// planSweepPicture chooses the parameter with the most values for the horizontal axis, and one
-// curve for each combination of the others. It is a usage error if no parameter varies, or if
-// more curves are needed than can be told apart.
-func planSweepPicture[P any](points []P, axes []sweepAxis[P]) (sweepPlan[P], error) {
-	distinct := func(a sweepAxis[P]) int {
-		seen := map[float64]bool{}
-		for _, p := range points {
-			seen[a.of(p)] = true
-		}
-		return len(seen)
-	}
-	var varying []sweepAxis[P]
-	best := 0
-	for _, a := range axes {
-		if distinct(a) < 2 {
-			continue
-		}
-		varying = append(varying, a)
-		infinite := slices.ContainsFunc(points, func(p P) bool { return math.IsInf(a.of(p), 0) })
-		if n := distinct(a); !infinite && n > best {
-			best = n
-		}
-	}
-	i := slices.IndexFunc(varying, func(a sweepAxis[P]) bool {
-		return distinct(a) == best
-	})
-	if i < 0 {
-		var names []string
-		for _, a := range axes {
-			names = append(names, "--"+a.name)
-		}
-		return sweepPlan[P]{}, cli.Usagef("--plot needs a list with two finite values or more, of %s "+
-			"or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
-	}
-	plan := sweepPlan[P]{x: varying[i], rows: map[int]int{}}
-	varying = splitting(points, slices.Insert(slices.Delete(varying, i, i+1), 0, plan.x))[1:]
-	for row, p := range points {
-		name := ""
-		for _, a := range varying {
-			if name != "" {
-				name += ", "
-			}
-			name += a.name + " = " + strconv.FormatFloat(a.of(p), 'g', 6, 64)
-		}
-		at := slices.Index(plan.curves, name)
-		if at < 0 {
-			at = len(plan.curves)
-			plan.curves = append(plan.curves, name)
-		}
-		plan.rows[row] = at
-	}
-	if len(plan.curves) > len(picture.CurveStyles) {
-		return plan, cli.Usagef(
-			"--plot would need %d curves, but can draw at most %d: sweep fewer values beside --%s",
-			len(plan.curves), len(picture.CurveStyles), plan.x.name)
-	}
-	return plan, nil
-}
-
-// splitting returns the axes that distinguish points which the axes before them do not. Where a
-// record may reach all teachers, the number of teachers already determines the reach.
-func splitting[P any](points []P, axes []sweepAxis[P]) (out []sweepAxis[P]) {
-	groups := make([]string, len(points))
-	distinct := 1
-	for _, a := range axes {
-		finer, seen := slices.Clone(groups), map[string]bool{}
-		for i, p := range points {
-			finer[i] += fmt.Sprint(a.of(p), " ")
-			seen[finer[i]] = true
-		}
-		if len(seen) > distinct {
-			groups, distinct, out = finer, len(seen), append(out, a)
-		}
-	}
-	return out
-}
-
-// ownResult selects the row's own result in picture; the baselines have the numbers from 0.
-const ownResult = -1
-
-// picture draws a result of the problems in rows: of the optimum, by its name, and the baselines if
-// there is one curve, otherwise of the optimum of each.
-func (p sweepPlan[P]) picture(title, y, own string, problems []P, baselines []string,
-	of func(row, result int) (float64, bool)) (figure.Sheet, error) {
-	if len(p.curves) == 1 {
-		title += ", and the baselines"
-	}
-	c := picture.NewChart(title, p.x.title, y)
-	lo, hi, top := math.Inf(1), 0.0, 0.0
-	add := func(i int, name string, result, curve int) error {
+// marginPicture draws how often the answer is right against the lead of the first class, for the
+// table and for the baselines, each with its value.
+func marginPicture(t *plurality.Table) (figure.Sheet, error) {
+	p := t.Problem()
+	margins := t.Margins(0)
+	baselines := t.Baselines()
+	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K,
+		p.Classes,
+		p.Epsilon, p.Delta),
+		"lead of the first class, in votes", "Pr[a plurality class]")
+	add := func(i int, name string, of func(plurality.Margin) float64) error {
 		var points plotter.XYs
-		for row, problem := range problems {
-			if e, ok := of(row, result); ok && p.rows[row] == curve {
-				x := p.x.of(problem)
-				points = append(points, plotter.XY{X: x, Y: e})
-				lo, hi, top = min(lo, x), max(hi, x), max(top, e)
-			}
+		for _, m := range margins {
+			points = append(points, plotter.XY{X: float64(m.Lead), Y: of(m)})
 		}
-		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 		return c.Curve(i, name, points)
 	}
-	for i, name := range p.curves {
-		if err := add(i, cmp.Or(name, own), ownResult, i); err != nil {
+	if err := add(0, fmt.Sprintf("this table: value %.4f", t.Value),
+		func(m plurality.Margin) float64 { return m.Right }); err != nil {
+		return figure.Sheet{}, err
+	}
+	if p.Abstain {
+		if err := add(1, "no answer", func(m plurality.Margin) float64 { return m.Abstained }); err !=
+			nil {
 			return figure.Sheet{}, err
 		}
 	}
-	if len(p.curves) == 1 {
-		for i, title := range baselines {
-			if err := add(1+i, title, i, 0); err != nil {
-				return figure.Sheet{}, err
-			}
+	for i, b := range baselines {
+		if err := add(2+i, fmt.Sprintf("%s: %.4f", b.Name, b.Value),
+			func(m plurality.Margin) float64 { return m.Baselines[i] }); err != nil {
+			return figure.Sheet{}, err
 		}
 	}
-	if lo > 0 && hi/lo > 50 {
-		c.X.Scale, c.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(figure.LogTicks)
+	c.Y.Min, c.Y.Max = 0, 1.04
+	c.X.Min, c.X.Max = 0, max(1, float64(margins[len(margins)-1].Lead))
+	c.X.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
+	return c.Sheet(), nil
+}
+
+// answersPicture draws how often an answer is a class with the most votes against the lead of the first
+// class: in the mean over the histograms of each lead by the table's prior, beside a guess.
+func answersPicture(ctx context.Context, t *answers.Table) (figure.Sheet, error) {
+	p, s := t.Problem(), t.System()
+	weights, err := t.Prior.Weights(ctx, s)
+	if err != nil {
+		return figure.Sheet{}, err
 	}
-	if top == 0 {
-		top = 1
+	right, guess, share := make([]float64, p.K+1), make([]float64, p.K+1), make([]float64, p.K+1)
+	space := s.Space()
+	for h, w := range weights.High {
+		lead := s.Lead(h)
+		first, end := space.Range(h)
+		most := slices.Max(space.Histogram(h))
+		for i := first; i < end; i++ {
+			if space.Votes(i) == most {
+				right[lead] += w * float64(t.Mass(i)) / float64(plurality.One)
+				guess[lead] += w * float64(space.ClassesOf(i)) / float64(p.Classes)
+			}
+		}
+		share[lead] += w
 	}
-	c.Y.Min, c.Y.Max = 0, 1.04*top
+	var points, guesses plotter.XYs
+	for lead, w := range share {
+		if w > 0 {
+			points = append(points, plotter.XY{X: float64(lead), Y: right[lead] / w})
+			guesses = append(guesses, plotter.XY{X: float64(lead), Y: guess[lead] / w})
+		}
+	}
+	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes, %d answers (%v, %.3g)-DP together", p.K, p.Classes,
+		p.Answers, p.Epsilon, p.Delta), "lead of the first class, in votes", "Pr[a plurality class]")
+	if err := cmp.Or(c.Curve(0, fmt.Sprintf("this table: value %.4f", t.Value), points),
+		c.Line("a guess", guesses, figure.Line(figure.Grey, 1, 3))); err != nil {
+		return figure.Sheet{}, err
+	}
+	c.Y.Min, c.Y.Max = 0, 1.04
+	c.X.Min, c.X.Max = 0, float64(p.K)
+	c.X.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
+	return c.Sheet(), nil
+}
+
+// gapPicture draws the gap against the time that it took to prove it.
+func gapPicture(t *plurality.Table, gaps []solve.Progress) (figure.Sheet, error) {
+	p := t.Problem()
+	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K,
+		p.Classes),
+		"seconds", "gap between value and bound")
+	var points plotter.XYs
+	low, high := math.Inf(1), 0.0
+	for _, at := range gaps {
+		// A gap of 0 has no place on a logarithmic axis.
+		y := max(at.Gap(), 1e-16)
+		points = append(points, plotter.XY{X: at.Elapsed.Seconds(), Y: y})
+		low, high = min(low, y), max(high, y)
+	}
+	if err := c.Curve(0, t.Solver, points); err != nil {
+		return figure.Sheet{}, err
+	}
+	c.Y.Min, c.Y.Max = figure.Fit(low, high)
+	c.Y.Scale, c.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(figure.LogTicks)
+	c.X.Min, c.X.Max = 0, max(1e-3, points[len(points)-1].X)
 	return c.Sheet(), nil
 }

@@ -42,7 +42,7 @@ func TestPlanSweepPicture(t *testing.T) {
 		if err != nil || len(invalid) > 0 {
 			t.Fatal(err, invalid)
 		}
-		plan, err := planMajority(points)
+		plan, err := planSweepPicture(noiseSweep(points, false).axes)
 		if (err != nil) != (c.x == "") {
 			t.Errorf("K %v, m %v, affected %v: %v", c.k, c.m, c.affected, err)
 		}
@@ -59,8 +59,8 @@ func TestPlanSweepPicture(t *testing.T) {
 			x     float64
 		}
 		seen := map[place]bool{}
-		for row, p := range points {
-			at := place{plan.rows[row], plan.x.of(p.Problem)}
+		for row := range points {
+			at := place{plan.rows[row], plan.x.at[row]}
 			if seen[at] {
 				t.Errorf("curve %q has two points at %g", plan.curves[at.curve], at.x)
 			}
@@ -79,12 +79,12 @@ func TestSweepPicture(t *testing.T) {
 		{[]int{5}, []string{"optimal-teachers", "randomised-response", "subsampling", "m, allowance"}},
 		{[]int{5, 7}, []string{"K = 5", "K = 7", "m, allowance"}},
 	} {
-		points, s, _ := testSweep(t, c.k, []float64{1, 2, 3}, []int{sweep.All}, 1, nil)
-		plan, err := planMajority(points)
+		s, rows, _ := testSweep(t, c.k, []float64{1, 2, 3}, []int{sweep.All}, 1, nil)
+		plan, err := planSweepPicture(s.axes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sheet, err := s.picture(plan)
+		sheet, err := s.picture(plan, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,5 +121,22 @@ func TestGammaPictureShowsAllOfGamma(t *testing.T) {
 		if y := sheet.Charts[0][0].Y; y.Min != want || y.Max != 1.04 {
 			t.Errorf("γ from %v to 1 is drawn from %v to %v", least, y.Min, y.Max)
 		}
+	}
+}
+
+// Where the labels are told apart, the picture has the probability of label 1, at a tie too.
+func TestGammaPictureOfLabelsByName(t *testing.T) {
+	p := must.Get(constraints.NewProblem(4, 4, 0.5, 1e-5))(t)
+	certified := must.Get(gamma.Certify(t.Context(), p, must.Get(gamma.NewByName([]float64{1, .5, -.5, .25, 1}))(t)))(t)
+	table := must.Get(gamma.NewTable(t.Context(), certified,
+		gamma.Objective{Counts: []float64{5, 4, 3, 2, 1}, Shape: gamma.ByName}, gamma.Proof{}))(t)
+	var svg bytes.Buffer
+	sheet := must.Get(gammaPicture(table))(t)
+	if err := sheet.Encode(&svg, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	y := sheet.Charts[0][0].Y
+	if y.Label.Text != "Pr[label = 1]" || y.Min != 0 || !strings.Contains(svg.String(), "Pr[label = 1]") {
+		t.Errorf("axis %q from %v", y.Label.Text, y.Min)
 	}
 }

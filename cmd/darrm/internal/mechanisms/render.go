@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan"
 )
 
 // renderTable writes a solved table for people: γ, guarantee, certificate and gap.
@@ -25,6 +26,10 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 		return err
 	}
 	w.Printf("\n")
+	if t.Shape == gamma.ByName {
+		w.Text("  ", "The labels are told apart, so the table has the probability of label 1. Where label 1 has at least "+
+			"half of the votes, a tie included, γ(l) is for label 1, otherwise for label 0.")
+	}
 	says := "γ(l): the majority is released with probability γ(l), otherwise a fair coin."
 	if !t.Func().Truthful() {
 		says += " Where γ(l) is below 0, the minority is released with probability -γ(l)."
@@ -33,6 +38,7 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 	for _, m := range m {
 		w.Text("  ", m.name+": "+m.says)
 	}
+	renderLabels(w, t)
 	w.Printf("Guarantee: one released majority is\n")
 	w.Printf("  (%s, %v)-differentially private,\n", p.TotalDecimal(), p.Delta)
 	w.Hang("  ", "  ", fmt.Sprintf("where one person's record reaches %s of the teachers.", reach(p)))
@@ -57,12 +63,31 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 		"this one is within %s of that.",
 		t.Shape, m[0].prior, m[0].title, num.Outward(t.LowerBound, 12, false),
 		num.Outward(t.Gap, 2, true)))
-	if t.Lopsided() {
+	if t.Lopsided() && t.Shape != gamma.ByName {
 		w.Text("  ", "The given vote counts favour one label. A noise function treats both labels alike, so it is "+
 			"optimal for half of the counts and half of their mirror image: a mechanism that treats the labels "+
 			"differently may differ from the majority less often.")
 	}
 	return nil
+}
+
+// renderLabels says how a function that tells the labels apart treats each.
+func renderLabels(w *terminal.Page, t *gamma.Table) {
+	if t.Shape != gamma.ByName {
+		return
+	}
+	by, value := plan.ByClassOfNoise(t)
+	w.Text("  ", fmt.Sprintf("Each label is released, where it has the most votes: 0 in %s, 1 in %s; in the mean in %s.",
+		num.Percent(by.Recall[0]), num.Percent(by.Recall[1]), num.Percent(by.Balanced)))
+	if by.Perfect == 0 {
+		w.Text("  ", fmt.Sprintf("Cost: %.6g expected of a label. Always releasing %d: %.6g.", -value, by.Constant, -by.ConstantValue))
+	} else {
+		w.Text("  ", fmt.Sprintf("Agreement: %s expected. Always releasing %d: %s.", num.Percent(value), by.Constant, num.Percent(by.ConstantValue)))
+	}
+	if !by.Tells(value) {
+		w.Text("  ", fmt.Sprintf("Always releasing %d is as good as this table, to a thousandth of what labels without noise would "+
+			"gain: its labels tell nothing.", by.Constant))
+	}
 }
 
 // teachers returns the teachers' promise in words.
@@ -101,7 +126,13 @@ func metrics(t *gamma.Table) []metric {
 			problem.AgreementRule, mean),
 		of: func(f gamma.Func) float64 { return t.Disagreements(f).Binomial },
 	}
-	if t.Counts != nil {
+	switch {
+	case t.Costs != [2]float64{}:
+		differs.name, differs.title = "expected cost", "an expected cost"
+		differs.says, differs.of = fmt.Sprintf("of a label that differs from the majority of its votes: %v for 0 and %v for 1; "+
+			"over the given vote counts", t.Costs[0], t.Costs[1]), t.Error
+		return []metric{differs, distance}
+	case t.Counts != nil:
 		differs.says, differs.of = "Pr[label ≠ majority of its votes], where "+problem.AgreementRule+
 			"; over the given vote counts", t.Error
 		return []metric{differs, distance}
@@ -136,6 +167,17 @@ func renderGamma(w *terminal.Page, t *gamma.Table, metrics []metric) error {
 		}
 	}
 	var rows [][]string
+	if t.Shape == gamma.ByName {
+		header[0], header[1] = "votes for label 1", "Pr[label = 1], "+ensemble.NoiseName(t)
+		for l := range k + 1 {
+			row := []string{fmt.Sprint(l)}
+			for _, f := range functions {
+				row = append(row, fmt.Sprintf("%.6f", (1+f.Phi()[l])/2))
+			}
+			rows = append(rows, row)
+		}
+		return w.Table(terminal.TextTable{Header: header, Rows: rows, Footer: footer})
+	}
 	for l := 0; 2*l < k; l++ {
 		row := []string{fmt.Sprintf("%d or %d", l, k-l)}
 		for _, f := range functions {

@@ -1,7 +1,9 @@
 package mechanisms
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
@@ -15,6 +17,9 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 	p := t.Problem()
 	w.Printf("Table for up to %d labels of K = %d votes for %d classes\n\n", p.Answers, p.K,
 		p.Classes)
+	if p.Named {
+		return renderNamed(w, t)
+	}
 	if p.Classes == 2 {
 		if err := renderLeads(w, t); err != nil {
 			return err
@@ -28,7 +33,7 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 	value += fmt.Sprintf(": %s expected (%s).", num.Percent(t.Value), problem.AgreementRule)
 	if t.UpperBound < 1 {
 		value += fmt.Sprintf(" No table that is used for all %d labels can give more than %s.",
-			p.Answers, num.Percent(t.UpperBound))
+			p.Answers, num.PercentUp(t.UpperBound))
 	}
 	if t.LawBound < 1 {
 		value += fmt.Sprintf(" No table under its bound on the Rényi divergence can give more than %s.",
@@ -40,6 +45,12 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 		prior += fmt.Sprintf(", and each teacher votes with probability %v", t.Prior.Present)
 	}
 	w.Text("  ", "Prior: "+prior+". It decides what is useful and never what is private.")
+	return renderPromise(w, t)
+}
+
+// renderPromise writes what the table promises, and the proof.
+func renderPromise(w *terminal.Page, t *answers.Table) error {
+	p := t.Problem()
 	w.Text("  ", "Noise: "+lawText(t.Law)+". The masses are integers, and they alone are priced.")
 	w.Printf("Guarantee: up to %d released labels together are\n", p.Answers)
 	w.Printf("  (%v, %v)-differentially private,\n", p.Epsilon, p.Delta)
@@ -51,10 +62,81 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 		"however each query is chosen after the labels before it. Nothing is presumed of the "+
 		"teachers.", p.Affected, missing))
 	c := t.Certificate()
+	if c.Each.Epsilon > 0 {
+		w.Text("  ", fmt.Sprintf("Certificate: each label is (%s, %s)-differentially private by itself, over "+
+			"all %s ordered pairs of neighbouring votes, and at ε = %v so many labels cost δ ≤ %s by exact "+
+			"composition, with every rounding upward.", num.Outward(c.Each.Epsilon, 6, true),
+			num.Outward(c.Each.Delta, 6, true), num.Thousands(big.NewInt(int64(c.Pairs))), p.Epsilon,
+			num.Outward(c.Delta, 6, true)))
+		return nil
+	}
 	w.Text("  ", fmt.Sprintf("Certificate: at ε = %v the labels cost δ ≤ %s, over all %s ordered pairs "+
 		"of neighbouring votes, with every rounding upward.", p.Epsilon, num.Outward(c.Delta, 6, true),
 		num.Thousands(big.NewInt(int64(c.Pairs)))))
 	return nil
+}
+
+// renderNamed writes a table of classes that are told apart: what it is worth, beside always the same answer,
+// and how it treats each class.
+func renderNamed(w *terminal.Page, t *answers.Table) error {
+	p := t.Problem()
+	by, err := t.ByClass(context.Background())
+	if err != nil {
+		return err
+	}
+	if p.Classes == 2 {
+		var rows [][]string
+		step := max(1, p.K/leadRows)
+		for k := 0; k <= p.K; k += step {
+			law, err := t.Certified.Law([]int{p.K - k, k})
+			if err != nil {
+				return err
+			}
+			rows = append(rows, []string{fmt.Sprint(k), fmt.Sprintf("%.6f", law[1])})
+		}
+		if err := w.Table(terminal.TextTable{Header: []string{"votes for 1", "answer 1"}, Rows: rows}); err != nil {
+			return err
+		}
+		w.Printf("\n")
+	}
+	rows := make([][]string, p.Classes)
+	for c, recall := range by.Recall {
+		share := 1 / float64(p.Classes)
+		if t.Prior.Shares != nil {
+			share = t.Prior.Shares[c]
+		}
+		rows[c] = []string{fmt.Sprint(c), fmt.Sprintf("%.4g", share), num.Percent(recall)}
+	}
+	if err := w.Table(terminal.TextTable{Header: []string{"class", "share", "recall"},
+		Rows: rows}); err != nil {
+		return err
+	}
+	w.Printf("\n")
+	bound := ""
+	if t.Prior.Costs == nil {
+		if t.UpperBound < 1 {
+			bound = fmt.Sprintf(" No table that is used for all %d labels can give more than %s.", p.Answers,
+				num.PercentUp(t.UpperBound))
+		}
+		w.Text("  ", fmt.Sprintf("Agreement: %s expected (%s). Always answering %d: %s.%s", num.Percent(t.Value),
+			problem.AgreementRule, by.Constant, num.Percent(by.ConstantValue), bound))
+	} else {
+		if t.UpperBound < 0 {
+			bound = fmt.Sprintf(" No table that is used for all %d labels can cost less than %s.", p.Answers,
+				num.Outward(-t.UpperBound, 6, false))
+		}
+		w.Text("  ", fmt.Sprintf("Cost: %.6g expected of an answer. Always answering %d: %.6g.%s", math.Abs(t.Value), by.Constant,
+			math.Abs(by.ConstantValue), bound))
+	}
+	w.Text("  ", fmt.Sprintf("Recall: how often a class is answered where it has the most votes; in the mean over the classes %s.",
+		num.Percent(by.Balanced)))
+	if !by.Tells(t.Value) {
+		w.Text("  ", fmt.Sprintf("Always answering %d is as good as this table, to a thousandth of what labels without "+
+			"noise would gain: its labels tell nothing.", by.Constant))
+	}
+	w.Text("  ", "Prior: "+problem.PriorText(t.Prior.Objective)+", for classes of these shares. It decides what is useful and "+
+		"never what is private.")
+	return renderPromise(w, t)
 }
 
 // lawText describes how a table was made.
@@ -66,6 +148,9 @@ func lawText(l answers.Law) string {
 	case answers.CoinsLaw:
 		return fmt.Sprintf("the best of which so many coins of neighbours cost no more than ε = %s",
 			num.Outward(l.Epsilon, 5, true))
+	case answers.OneLaw:
+		return fmt.Sprintf("the best of which each label is (%s, %s)-differentially private",
+			num.Outward(l.Epsilon, 6, true), num.Outward(l.Delta, 6, true))
 	case answers.ChainLaw:
 		return fmt.Sprintf("the best under a bound on the Rényi divergence of order %v", l.Order)
 	}

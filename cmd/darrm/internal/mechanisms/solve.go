@@ -2,30 +2,38 @@ package mechanisms
 
 import (
 	"cmp"
-	"fmt"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
-	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
+
+// solveFlags are the flags of solve: of a noise function, of a table of many classes, and of one for many answers.
+type solveFlags struct {
+	problem.Flags
+	files   solveFiles
+	queries int             // asks for a table for many answers
+	budget  accountant.Cost // of them
+	missing votes.MissingPolicy
+}
 
 // NewSolve makes the command that finds an optimal table.
 func NewSolve(a *cli.App) *cobra.Command {
-	var f problem.Flags
-	var k int
-	var out, plotFile string
-	many := answersSolve{pluralitySolve: &pluralitySolve{Flags: &f}}
+	var f solveFlags
 	c := &cobra.Command{
 		Use:   "solve --K teachers --m allowance",
-		Short: "Find the optimal private noise function, or plurality of many classes",
+		Short: "Find the optimal private noise, of two classes or many",
 		Long: `Find the noise function γ that releases the majority of K private teachers
 with the least error, and prove that it is private and optimal.
 
@@ -34,14 +42,14 @@ released majority is (mε,δ)-differentially private. The defaults ε = 0.1 and
 Δ = 1e-5 are those of the literature's figures, not of your teachers.
 
 ` + problem.UsageObjective + `
-The table shows what a label costs by both metrics. docs/objective.md compares them.
+The table shows what a label costs by both metrics. docs/plan.md compares them.
 
 With --num-classes it finds the best private plurality of many classes instead: the
 mechanism whose answer is most often a class with the most votes, where one record
 changes at most --affected of the votes and nothing is presumed of the teachers.
 The votes that are expected are those of which classes have uneven shares, unless
 --concentration, --accuracy or a file of --prior-counts says otherwise. Ctrl-C ends
-the search and keeps the best table so far. docs/many-classes.md says more.
+the search and keeps the best table so far. docs/many-answers.md says more.
 
 With --queries it finds the best table for that many labels together, of two classes or
 of many (--num-classes), within --budget-eps and --budget-delta: aggregate --table and serve
@@ -61,90 +69,103 @@ writes it to a file. --plot draws it.`,
   darrm solve --num-classes 4 --K 50 --affected 1 --label-eps 0.1 --gap 1e-4 --out table.json
   darrm solve --K 101 --data disjoint --queries 1000 --budget-eps 3 --budget-delta 1e-6 --out table.json`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := many.check(c); err != nil {
-				return err
-			}
-			if !many.asked(c) {
-				if err := cli.Require(c, "K", problem.RequiredBudget); err != nil {
-					return err
-				}
-			}
-			if err := picture.CheckPlot(plotFile); err != nil {
-				return err
-			}
-			// Checked before the solve, which can take hours.
-			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(),
-				(release.FileOutput{Path: plotFile, Name: "--plot"}).CheckPlace()); err != nil {
-				return err
-			}
-			switch {
-			case many.asked(c):
-				return many.run(c, a, k, out)
-			case c.Flags().Changed("num-classes"):
-				return many.pluralitySolve.run(c, a, k, out, plotFile)
-			}
-			s, err := f.Solve(c, a, k)
-			if err != nil {
-				return err
-			}
-			if out != "" && out != "-" {
-				if err := a.Deliver(out, s.Table.Encode); err != nil {
-					return err
-				}
-			}
-			if plotFile != "" {
-				sheet, err := gammaPicture(s.Table)
-				if err != nil {
-					return err
-				}
-				if err := picture.DeliverPlot(a, plotFile, sheet); err != nil {
-					return err
-				}
-			}
-			if a.JSON || out == "-" {
-				err = a.Deliver("", s.Table.Encode)
-			} else {
-				err = a.Print(func(w *terminal.Page) error {
-					if err := renderTable(w, s.Table); err != nil {
-						return err
-					}
-					w.Text("  ", origin(s))
-					return nil
-				})
-			}
-			if err != nil {
-				return err
-			}
-			return s.Unsaved
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
-	c.Flags().IntVar(&k, "K", 0, "number of teachers")
-	f.Register(c, choose.Source, 0.1, 1e-5)
-	c.Flags().StringVarP(&out, "out", "o", "",
-		"also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
-	cli.TakesFile(c, "out", cli.TableFiles...)
-	c.Flags().StringVar(&plotFile, "plot", "",
-		"draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
-	cli.TakesFile(c, "plot", cli.PictureFiles...)
-	many.pluralitySolve.register(c)
-	many.register(c)
+	f.Register(c, "K")
+	f.RegisterRelease(c, choose.Source)
+	c.Flag("eps").DefValue, c.Flag("teacher-delta").DefValue = cli.Shortest(ofFigures.Epsilon),
+		cli.Shortest(ofFigures.Delta)
+	f.RegisterPlurality(c, solve.DefaultGap)
+	f.Register(c, "shares", "cost")
+	cli.AlsoOneOf(c, "method", solve.Methods()...)
+	c.Flag("method").Usage += "; many classes: \"first-order\" (plain Go), or HiGHS's \"interior-point\", " +
+		"\"simplex\" or \"pdlp\" (default by size)"
+	c.Flag("on-interrupt").Usage += " (many classes: \"best\" after Ctrl-C unless you say otherwise)"
+	for name, many := range map[string]string{"affected": "it must be said", "delta": "0"} {
+		c.Flag(name).Usage = strings.TrimSuffix(c.Flag(name).Usage, ")") + "; many classes: " + many + ")"
+	}
+	f.files.register(c)
+	fl := c.Flags()
+	fl.IntVar(&f.Classes, "num-classes", 0,
+		"number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
+	fl.IntVar(&f.queries, "queries", 0,
+		"how many labels the table may release: asks for the best table for all of them together, "+
+			"within --budget-eps and --budget-delta")
+	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
+	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
+	cli.Enum(c, &f.missing, "missing",
+		"a missing vote is an \"error\" for the table, or \"abstain\": it is for votes of which some may be "+
+			"none (with --queries)", votes.MissingError, votes.MissingAbstain)
 	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "delta", "data", "num-classes",
 		"objective", "out")
 	return c
 }
 
-// origin describes in a sentence how the table was obtained and where it is kept.
-func origin(s problem.Solved) string {
+// ofFigures is what each teacher of the literature's figures promises.
+var ofFigures = accountant.Cost{Epsilon: 0.1, Delta: 1e-5}
+
+// run checks the flags by the kind of problem that they ask for, and solves it.
+func (f *solveFlags) run(c *cobra.Command, a *cli.App) error {
+	check, solve := f.checkOne, f.noise
 	switch {
-	case s.Table.Certificate().Method == gamma.PostProcessing:
-		return "Nothing had to be solved."
-	case s.Cached:
-		return fmt.Sprintf("Read from the cache and certified again: %s", s.Path)
-	case s.Path == "" || s.Unsaved != nil:
-		return fmt.Sprintf("Solved by %s in %v, not cached.", s.Table.Solver,
-			s.Took.Round(time.Millisecond))
+	case c.Flags().Changed("queries"):
+		check, solve = f.checkAnswers, f.answers
+	case c.Flags().Changed("num-classes"):
+		solve = f.plurality
 	}
-	return fmt.Sprintf("Solved by %s in %v, cached in %s", s.Table.Solver,
-		s.Took.Round(time.Millisecond), s.Path)
+	// Checked before the solve, which can take hours.
+	if err := check(c); err != nil {
+		return err
+	}
+	if err := cmp.Or(picture.CheckPlot(f.files.plot), (release.FileOutput{Path: f.files.out}).CheckPlace(),
+		(release.FileOutput{Path: f.files.plot, Name: "--plot"}).CheckPlace()); err != nil {
+		return err
+	}
+	return solve(c, a)
+}
+
+// checkOne checks the flags of a table for one answer, of two classes or many.
+func (f *solveFlags) checkOne(c *cobra.Command) error {
+	err := cli.Refuse(c, "goes with --queries, the number of labels that share it", "budget-eps", "budget-delta")
+	if err == nil && c.Flags().Changed("num-classes") {
+		err = cli.Refuse(c, "of more than two classes goes with --queries", "shares", "cost")
+	}
+	if err == nil && f.missing != votes.MissingError {
+		err = cli.Usagef("--missing %s goes with --queries: a table for one label %w", f.missing, ensemble.ErrMissing)
+	}
+	return cmp.Or(err, f.CheckClasses(c, f.private(), "gap", "plot-gap"), cli.Require(c, "K", problem.RequiredBudget))
+}
+
+// private reports whether a promise of the teachers is stated.
+func (f *solveFlags) private() bool { return f.Promised() || f.Each().Delta != 0 }
+
+// noise finds the table of two classes.
+func (f *solveFlags) noise(c *cobra.Command, a *cli.App) error {
+	s, err := f.Solve(c, a, f.K, ofFigures)
+	if err != nil {
+		return err
+	}
+	origin := s.Origin(s.Table.Solver)
+	if s.Table.Certificate().Method == gamma.PostProcessing {
+		origin = "Nothing had to be solved."
+	}
+	return f.files.write(c, a, release.Table{Gamma: s.Table}, origin, s.Unsaved)
+}
+
+// solveFiles are the files that solve writes, "" for none.
+type solveFiles struct{ out, plot, plotGap string }
+
+func (f *solveFiles) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "",
+		"also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
+	fl.StringVar(&f.plot, "plot", "",
+		"draw γ against the votes, and the baselines, into this file ("+figure.Formats+"); with --num-classes "+
+			"or --queries how often the answer is right, against the lead; many classes: how often the answer is right, "+
+			"against the lead")
+	fl.StringVar(&f.plotGap, "plot-gap", "",
+		"many classes: draw the gap between value and bound against time into this file ("+figure.Formats+")")
+	cli.TakesFile(c, "out", cli.TableFiles...)
+	cli.TakesFile(c, "plot", cli.PictureFiles...)
+	cli.TakesFile(c, "plot-gap", cli.PictureFiles...)
 }

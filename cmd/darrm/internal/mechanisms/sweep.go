@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +14,10 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	noisesolve "github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
-	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
@@ -31,12 +28,7 @@ import (
 type sweepFlags struct {
 	k, affected, classes           *cli.List[int]
 	m, labelEps, eps, teacherDelta *cli.List[float64]
-	problem.ObjectiveFlags
-	problem.PluralityFlags
-	problem.CacheFlags
-	problem.TimeoutFlag
-	delta       float64
-	data        string
+	problem.Flags
 	jobs        int
 	skipInvalid bool
 	format, out string
@@ -58,7 +50,7 @@ func NewSweep(a *cli.App) *cobra.Command {
 		})),
 		affected: cli.NewList("all", cli.AffectedList(func(t int) error {
 			if t < 1 {
-				return &check.Error{Name: "affected", Value: t, Rule: `"all" or at least 1`}
+				return check.Want("affected", t, `"all" or at least 1`)
 			}
 			return nil
 		})),
@@ -102,28 +94,25 @@ combination of the others, or the optimum and the baselines where there are none
 	}
 	fl := c.Flags()
 	fl.Var(f.k, "K", "numbers of teachers")
-	fl.Var(f.m, "m", problem.UsageM)
-	fl.Var(f.labelEps, "label-eps", problem.UsageLabelEpsilon)
-	fl.Var(f.eps, "eps", problem.UsageEpsilon)
-	fl.Var(f.teacherDelta, "teacher-delta", problem.UsageTeacherDelta)
-	fl.Var(f.affected, "affected", problem.UsageAffected)
+	fl.Var(f.m, "m", problem.Usage("m"))
+	fl.Var(f.labelEps, "label-eps", problem.Usage("label-eps"))
+	fl.Var(f.eps, "eps", problem.Usage("eps"))
+	fl.Var(f.teacherDelta, "teacher-delta", problem.Usage("teacher-delta"))
+	fl.Var(f.affected, "affected", problem.Usage("affected"))
 	fl.Lookup("affected").DefValue = "" // the usage says it
-	fl.StringVar(&f.data, "data", "", problem.UsageData)
-	cli.OneOf(c, "data", release.DataNames()...)
-	cli.Exclude(c, "", "affected", "data")
-	fl.Float64Var(&f.delta, "delta", 0, problem.UsageDelta)
+	problem.RegisterData(c, &f.Data)
+	f.Register(c, "delta")
 	f.RegisterObjective(c, choose.Source)
 	fl.Var(f.classes, "num-classes",
 		"numbers of classes: asks for the best mechanisms for the plurality of many classes")
-	f.RegisterPlurality(c)
-	f.RegisterGap(c, solve.DefaultGap)
+	f.RegisterPlurality(c, solve.DefaultGap)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
 	fl.Lookup("jobs").DefValue = "0" // keeps the number of this machine's cores out of the help
 	fl.Lookup("jobs").Usage += " (default the number of cores)"
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false,
 		"leave out combinations that are no valid problem")
-	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
-	cli.OneOf(c, "format", "table", "csv", "json")
+	f.format = "table"
+	cli.Enum(c, &f.format, "format", `"table", "csv" or "json"`, "table", "csv", "json")
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
 	cli.TakesFile(c, "out", "csv", "json", "txt")
 	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+")")
@@ -136,14 +125,19 @@ combination of the others, or the optimum and the baselines where there are none
 }
 
 func (f *sweepFlags) run(c *cobra.Command, a *cli.App) error {
-	if err := f.PluralityFlags.Check(c, f.Name, slices.Contains(f.eps.Values, math.Inf(1)) &&
-		len(f.eps.Values) == 1, slices.Equal(f.teacherDelta.Values, []float64{0}), "gap"); err != nil {
+	if err := f.CheckClasses(c, f.eps.Given && !slices.Equal(f.eps.Values, []float64{math.Inf(1)}) ||
+		f.teacherDelta.Given && !slices.Equal(f.teacherDelta.Values, []float64{0}), "gap"); err != nil {
 		return err
 	}
 	if f.classes.Given {
 		return f.runClasses(c, a)
 	}
-	o, err := f.options(c, a)
+	return f.runNoise(c, a)
+}
+
+// runNoise runs a sweep of two classes.
+func (f *sweepFlags) runNoise(c *cobra.Command, a *cli.App) error {
+	o, counts, err := f.options(c, a)
 	if err != nil {
 		return err
 	}
@@ -153,29 +147,15 @@ func (f *sweepFlags) run(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return f.Late("list the problems", err)
 	}
-	var plan sweepPlan[constraints.Problem]
-	if f.plot != "" {
-		if plan, err = planMajority(points); err != nil {
-			return err
+	k := noiseSweep(points, counts != nil)
+	k.invalid = invalid
+	if counts != nil {
+		if k.priorCounts = f.Noise.LawOfCounts(); k.priorCounts == choose.BinomialCounts {
+			k.priorMean = cli.Or(f.Noise.PriorMean, gamma.DefaultPriorMean)
 		}
 	}
-	if o.Store, err = f.outputs(); err != nil {
-		return err
-	}
-	rows := newSweepRows(len(points), f.format == "json")
-	if o.Counts != nil {
-		if rows.priorCounts = f.Noise(c).LawOfCounts(); rows.priorCounts == choose.BinomialCounts {
-			rows.priorMean = f.PriorMean
-		}
-	}
-	o.Each = rows.set
-	return f.solveAll(a, len(points), invalid, sweepWork{
-		run: func(progress func(done int)) (sweep.Result, error) {
-			o.Progress = progress
-			return sweep.Run(ctx, points, o)
-		},
-		write:   rows.write,
-		picture: func() (figure.Sheet, error) { return rows.picture(plan) },
+	return runSweep(ctx, f, a, k, func(s *cache.Store) sweep.Solver[sweep.Point, *gamma.Table] {
+		return sweep.Noise(s, o, counts)
 	})
 }
 
@@ -184,54 +164,6 @@ func (f *sweepFlags) outputs() (*cache.Store, error) {
 	store, err := f.Store()
 	return store, cmp.Or(err, (release.FileOutput{Path: f.out}).CheckPlace(),
 		(release.FileOutput{Path: f.plot, Name: "--plot"}).CheckPlace())
-}
-
-// sweepWork is a checked sweep.
-type sweepWork struct {
-	run     func(progress func(done int)) (sweep.Result, error)
-	write   func(w *terminal.Page, format string) error
-	picture func() (figure.Sheet, error)
-}
-
-// solveAll solves the tables, writes the rows and the picture, and reports how many were cached.
-func (f *sweepFlags) solveAll(a *cli.App, points int, invalid []error, work sweepWork) error {
-	p := cli.NewProgress(a)
-	defer p.Stop()
-	count := p.Count("solving", "problems")
-	start := time.Now()
-	r, err := work.run(func(done int) { count(done, points) })
-	err = f.Late("solve all", err)
-	p.Stop()
-	for _, rejected := range r.Rejected {
-		a.Say("darrm: not used, and solved again: %v", rejected)
-	}
-	if err != nil {
-		return err
-	}
-	if err := a.Deliver(f.out, func(w io.Writer) error {
-		return work.write(a.Page(w), f.format)
-	}); err != nil {
-		return err
-	}
-	if f.plot != "" {
-		sheet, err := work.picture()
-		if err != nil {
-			return err
-		}
-		if err := picture.DeliverPlot(a, f.plot, sheet); err != nil {
-			return err
-		}
-	}
-	if len(invalid) > 0 {
-		a.Say("invalid combinations left out: %d, the first: %v", len(invalid), invalid[0])
-	}
-	a.Say("%d solved and %d read from the cache (certified again) in %v", r.Solved, r.Cached,
-		time.Since(start).Round(time.Millisecond))
-	if r.Unsaved > 0 {
-		return &release.OutputError{Err: fmt.Errorf(
-			"the rows are complete, but %d tables are not in the cache: %w", r.Unsaved, r.UnsavedErr)}
-	}
-	return nil
 }
 
 // checkFormat checks the flags of the output and the time limit.
@@ -245,21 +177,19 @@ func (f *sweepFlags) checkFormat(c *cobra.Command, a *cli.App) error {
 	return cmp.Or(f.CheckTimeout(c), picture.CheckPlot(f.plot))
 }
 
-// options checks the flags that do not describe the grid, and returns the sweep's options.
-func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o sweep.Options, err error) {
-	if err := cmp.Or(cli.Require(c, "K", problem.RequiredBudget), f.checkFormat(c, a)); err != nil {
-		return o, err
+// options checks the flags that do not describe the grid, and returns the solver's options and the vote
+// counts of the objective for each K.
+func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o noisesolve.Options, counts map[int][]float64, err error) {
+	if err := cmp.Or(cli.Require(c, "K", problem.RequiredBudget), f.checkFormat(c, a),
+		sweep.CheckJobs(f.jobs)); err != nil {
+		return o, nil, err
 	}
-	o.Jobs = f.jobs
-	if err := o.CheckJobs(); err != nil {
-		return o, err
+	if o, err = f.Noise.Options(); err != nil {
+		return o, nil, err
 	}
-	if o.Solve, err = f.Noise(c).Options(); err != nil {
-		return o, err
-	}
-	o.Solve.Version = cli.Version
-	o.Counts, err = f.countsOf(c, a)
-	return o, err
+	o.Version = cli.Version
+	counts, err = f.countsOf(c, a)
+	return o, counts, err
 }
 
 // points returns the problems of the grid, and the errors of invalid combinations.
@@ -270,11 +200,10 @@ func (f *sweepFlags) points(ctx context.Context,
 		TeacherDelta:       f.teacherDelta.Values,
 		TeacherDeltaStated: f.teacherDelta.Given,
 	}
-	if c.Flags().Changed("delta") {
-		if err := check.Delta("delta", f.delta); err != nil {
+	if g.Delta = f.Delta; g.Delta != nil {
+		if err := check.Delta("delta", *g.Delta); err != nil {
 			return nil, nil, err
 		}
-		g.Delta = &f.delta
 	}
 	if g.Affected, err = f.affectedValues(c); err != nil {
 		return nil, nil, err
@@ -291,7 +220,7 @@ func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 	if !c.Flags().Changed("data") {
 		return f.affected.Values, nil
 	}
-	affected, err := release.AffectedByData(f.data)
+	affected, err := release.AffectedByData(f.Data)
 	return []int{affected}, err
 }
 
@@ -312,7 +241,7 @@ func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 // countsOf returns the vote counts of the objective for each K, nil where it has none. A
 // file of counts is for one K.
 func (f *sweepFlags) countsOf(c *cobra.Command, a *cli.App) (map[int][]float64, error) {
-	noise := f.Noise(c)
+	noise := f.Noise
 	if agreement, err := noise.ForAgreement(); err != nil || !agreement {
 		return nil, err
 	}

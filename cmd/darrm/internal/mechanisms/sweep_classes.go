@@ -2,19 +2,16 @@ package mechanisms
 
 import (
 	"cmp"
-	"math/big"
+	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/figure"
-	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/sweep"
@@ -22,16 +19,13 @@ import (
 
 // runClasses runs a sweep of many classes.
 func (f *sweepFlags) runClasses(c *cobra.Command, a *cli.App) error {
-	if err := cmp.Or(f.checkFormat(c, a), check.Delta("delta", f.delta),
-		check.Within("gap", f.Gap)); err != nil {
-		return err
-	}
-	o := sweep.ClassOptions{Jobs: f.jobs, Solve: solve.Options{Gap: f.Gap, Version: cli.Version}}
-	if err := o.CheckJobs(); err != nil {
+	delta, gap := f.PerAnswer().Delta, cli.Or(f.Many.Gap, solve.DefaultGap)
+	if err := cmp.Or(f.checkFormat(c, a), check.Delta("delta", delta), check.Within("gap", gap),
+		sweep.CheckJobs(f.jobs)); err != nil {
 		return err
 	}
 	g := sweep.ClassGrid{Classes: f.classes.Values, K: f.k.Values, TotalEpsilon: f.labelEps.Values,
-		Delta: f.delta, Abstain: c.Flags().Changed("abstain")}
+		Delta: delta, Abstain: f.Many.Abstain != nil}
 	var err error
 	if g.Affected, err = f.affectedValues(c); err != nil {
 		return err
@@ -47,27 +41,13 @@ func (f *sweepFlags) runClasses(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	o.Objective = func(p plurality.Problem) plurality.Objective { return objectives[p.Classes] }
-	var plan sweepPlan[plurality.Problem]
-	if f.plot != "" {
-		if plan, err = planSweepPicture(problems, classAxes); err != nil {
-			return err
-		}
-	}
-	if o.Store, err = f.outputs(); err != nil {
-		return err
-	}
 	ctx, cancel := f.Limit(c.Context())
 	defer cancel()
-	rows := &classRows{rows: make([]classRow, len(problems)), priorCounts: f.PriorCounts}
-	o.Each = rows.set
-	return f.solveAll(a, len(problems), invalid, sweepWork{
-		run: func(progress func(done int)) (sweep.Result, error) {
-			o.Progress = progress
-			return sweep.RunClasses(ctx, problems, o)
-		},
-		write:   rows.write,
-		picture: func() (figure.Sheet, error) { return rows.picture(plan, problems) },
+	k := classSweep(problems)
+	k.invalid, k.priorCounts = invalid, f.Noise.PriorCounts
+	o := solve.Options{Gap: gap, Version: cli.Version}
+	return runSweep(ctx, f, a, k, func(s *cache.Store) sweep.Solver[plurality.Problem, *plurality.Table] {
+		return sweep.Classes(s, o, func(p plurality.Problem) plurality.Objective { return objectives[p.Classes] })
 	})
 }
 
@@ -77,7 +57,7 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 	problems []plurality.Problem) (map[int]plurality.Objective, error) {
 	first := problems[0]
 	for _, p := range problems {
-		if f.PriorCounts != "" && (p.K != first.K || p.Classes != first.Classes) {
+		if f.Noise.PriorCounts != "" && (p.K != first.K || p.Classes != first.Classes) {
 			return nil, cli.Usagef("a file of --prior-counts goes with one K and one number of classes, "+
 				"but there are K = %d with %d classes and K = %d with %d", first.K, first.Classes, p.K,
 				p.Classes)
@@ -88,7 +68,7 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 		if _, ok := out[p.Classes]; ok {
 			continue
 		}
-		o, err := f.Many(c).WithCounts(c.Context(), f.PriorCounts, p.K, p.Classes, problem.Histograms(a))
+		o, err := f.Many.WithCounts(c.Context(), f.Noise.PriorCounts, p.K, p.Classes, problem.Histograms(a))
 		if err != nil {
 			return nil, err
 		}
@@ -100,110 +80,46 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *cli.App,
 	return out, nil
 }
 
-var classAxes = []sweepAxis[plurality.Problem]{
-	{"label-eps", "ε of one answer", func(p plurality.Problem) float64 { return p.Epsilon }},
-	{"K", "K, teachers", func(p plurality.Problem) float64 { return float64(p.K) }},
-	{"num-classes", "C, classes", func(p plurality.Problem) float64 { return float64(p.Classes) }},
-	{"affected", "votes that one record changes", func(p plurality.Problem) float64 {
-		return float64(p.Affected)
-	}},
-}
-
-// classRows are the rows that a sweep of many classes prints, in the order of its problems.
-type classRows struct {
-	rows        []classRow
-	priorCounts string // the value of --prior-counts
-}
-
-// classRow is the row of a sweep for one table of many classes.
-type classRow struct {
-	problem                plurality.Problem
-	objective              plurality.Objective
-	certificate            plurality.Certificate
-	value, upperBound, gap float64
-	baselines              []plurality.Baseline
-	json                   []byte
-}
-
-// set makes the i-th row. Several goroutines may set rows of their own.
-func (s *classRows) set(i int, t *plurality.Table) (err error) {
-	s.rows[i] = classRow{
-		problem: t.Problem(), objective: t.Objective, certificate: t.Certificate(),
-		value: t.Value, upperBound: t.UpperBound, gap: t.Gap, baselines: t.Baselines(),
-	}
-	s.rows[i].json, err = t.Summary()
-	return err
-}
-
-func (s *classRows) columns() []sweepColumn[classRow] {
-	number, given := numberColumn[classRow], givenColumn[classRow]
-	whole := func(name string, of func(plurality.Problem) int) sweepColumn[classRow] {
-		return given(name, func(r classRow) string { return strconv.Itoa(of(r.problem)) })
-	}
-	columns := []sweepColumn[classRow]{
-		whole("classes", func(p plurality.Problem) int { return p.Classes }),
-		whole("K", func(p plurality.Problem) int { return p.K }),
-		given("label_eps", func(r classRow) string { return cli.Shortest(r.problem.Epsilon) }),
-		given("delta", func(r classRow) string { return cli.Shortest(r.problem.Delta) }),
-		whole("affected", func(p plurality.Problem) int { return p.Affected }),
-		given("accuracy", func(r classRow) string { return unlessZero(r.objective.Accuracy) }),
-		given("concentration", func(r classRow) string { return unlessZero(r.objective.Concentration) }),
-		given("prior_counts", func(classRow) string { return s.priorCounts }),
-		given("abstain", func(r classRow) string {
-			if !r.problem.Abstain {
-				return ""
-			}
-			return cli.Shortest(r.objective.AbstainValue)
-		}),
-		{
-			name: "constraints", cell: func(r classRow) string {
-				return strconv.FormatInt(r.certificate.Rows, 10)
-			},
-			human: func(r classRow) string { return num.Thousands(big.NewInt(r.certificate.Rows)) },
-		},
-		number("value", func(r classRow) float64 { return r.value }, "%.6f"),
-		number("upper_bound", func(r classRow) float64 { return r.upperBound }, "%.6f"),
-		number("gap", func(r classRow) float64 { return r.gap }, "%.1e"),
-	}
-	for i, b := range s.rows[0].baselines {
-		column := number("baseline_"+strings.ReplaceAll(b.Name, "-", "_"),
-			func(r classRow) float64 { return r.baselines[i].Value }, "%.6f")
-		column.title = b.Name
-		columns = append(columns, column)
-	}
-	return columns
-}
-
-// unlessZero writes a number, "" for one that was not given.
-func unlessZero(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return cli.Shortest(x)
-}
-
-// write writes all rows.
-func (s *classRows) write(w *terminal.Page, format string) error {
-	return writeSweep(w, format, s.rows, s.columns(), func(r classRow) []byte { return r.json },
-		[]string{"classes", "K", "label_eps"})
-}
-
-// picture draws the values of the rows.
-func (s *classRows) picture(plan sweepPlan[plurality.Problem],
-	problems []plurality.Problem) (figure.Sheet, error) {
-	var titles []string
-	for _, b := range s.rows[0].baselines {
-		titles = append(titles, b.Name)
-	}
+// classSweep is the sweep of problems of many classes.
+func classSweep(problems []plurality.Problem) *sweepOf[plurality.Problem, *plurality.Table] {
 	y := "Pr[a plurality class]"
-	if s.rows[0].problem.Abstain {
+	if problems[0].Abstain {
 		y = "value"
 	}
-	return plan.picture("What the optimum reaches", y, ensemble.OptimalCounts, problems, titles,
-		func(row, result int) (float64, bool) {
-			if result == ownResult {
-				return s.rows[row].value, true
-			}
-			return s.rows[row].baselines[result].Value, true
-		})
+	k := &sweepOf[plurality.Problem, *plurality.Table]{
+		points: problems, always: []string{"classes", "K", "label_eps"}, drawn: "value",
+		title: "What the optimum reaches", y: y, own: ensemble.OptimalCounts,
+		axes: []sweepAxis{
+			axisOf(problems, "label-eps", "ε of one answer", func(p plurality.Problem) float64 { return p.Epsilon }),
+			axisOf(problems, "K", "K, teachers", func(p plurality.Problem) float64 { return float64(p.K) }),
+			axisOf(problems, "num-classes", "C, classes", func(p plurality.Problem) float64 { return float64(p.Classes) }),
+			axisOf(problems, "affected", "votes that one record changes",
+				func(p plurality.Problem) float64 { return float64(p.Affected) }),
+		},
+	}
+	k.row = func(t *plurality.Table) (r sweepRow) {
+		p, o := t.Problem(), t.Objective
+		r.given("classes", strconv.Itoa(p.Classes))
+		r.given("K", strconv.Itoa(p.K))
+		r.given("label_eps", cli.Shortest(p.Epsilon))
+		r.given("delta", cli.Shortest(p.Delta))
+		r.given("affected", strconv.Itoa(p.Affected))
+		r.given("accuracy", unlessZero(o.Accuracy))
+		r.given("concentration", unlessZero(o.Concentration))
+		r.given("prior_counts", k.priorCounts)
+		abstain := ""
+		if p.Abstain {
+			abstain = cli.Shortest(o.AbstainValue)
+		}
+		r.given("abstain", abstain)
+		r.count("constraints", fmt.Sprint(t.Certificate().Rows))
+		r.number("value", t.Value, "%.6f")
+		r.number("upper_bound", t.UpperBound, "%.6f")
+		r.number("gap", t.Gap, "%.1e")
+		for _, b := range t.Baselines() {
+			r.baseline(b.Name, cli.Shortest(b.Value), b.Value, "%.6f")
+		}
+		return r
+	}
+	return k
 }

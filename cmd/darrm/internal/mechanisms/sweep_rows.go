@@ -13,98 +13,130 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/sweep"
 )
 
-// sweepRows are the rows that a sweep prints, in the order of its points.
-type sweepRows struct {
-	rows     []sweepRow
-	keepJSON bool
-	// priorCounts is the value of --prior-counts, "" where the objective is not agreement, and
-	// priorMean is the mean of the binomial counts.
-	priorCounts string
-	priorMean   float64
-}
-
-func newSweepRows(n int, keepJSON bool) *sweepRows {
-	return &sweepRows{rows: make([]sweepRow, n), keepJSON: keepJSON}
-}
-
-// sweepRow is the row of a sweep for one table. The tables themselves are too large to keep all
-// of them.
-type sweepRow struct {
-	problem       constraints.Problem
-	shape         gamma.Shape
-	prior         string // a value of --prior
-	priorMean     float64
-	constraints   *big.Int
-	expectedError float64
-	lowerBound    float64
-	gap           float64
-	baselines     map[string]float64
-	json          []byte // nil unless asked for
-}
-
-// set makes the i-th row. Several goroutines may set rows of their own.
-func (s *sweepRows) set(i int, t *gamma.Table) (err error) {
-	r := sweepRow{
-		problem: t.Problem(), shape: t.Shape, prior: choose.PriorName(t.Objective),
-		priorMean:     t.PriorMean,
-		constraints:   t.Certificate().Constraints,
-		expectedError: t.ExpectedError, lowerBound: t.LowerBound, gap: t.Gap,
-		baselines: map[string]float64{},
+// noiseSweep is the sweep of problems of two classes, whose objective is agreement or the source's.
+func noiseSweep(points []sweep.Point, agreement bool) *sweepOf[sweep.Point, *gamma.Table] {
+	y, own, budget := "expected error", ensemble.OptimalTeachers, "m"
+	if agreement {
+		y = "Pr[label ≠ majority]"
 	}
-	for _, b := range t.Baselines {
-		r.baselines[b.Name] = t.BaselineError(b)
+	if !slices.ContainsFunc(points, func(p sweep.Point) bool { return !math.IsInf(p.Problem.Epsilon, 1) }) {
+		own = ensemble.OptimalCounts // of teachers that promise nothing
 	}
-	if s.keepJSON {
-		r.json, err = t.Summary()
+	if points[0].Problem.M == 0 {
+		budget = "label_eps"
 	}
-	s.rows[i] = r
-	return err
-}
-
-// write writes all rows.
-func (s *sweepRows) write(w *terminal.Page, format string) error {
-	always := []string{"K", "m"}
-	if s.rows[0].problem.M == 0 {
-		always[1] = "label_eps"
+	axis := func(name, title string, of func(sweep.Point) float64) sweepAxis {
+		return axisOf(points, name, title, of)
 	}
-	return writeSweep(w, format, s.rows, s.columns(), func(r sweepRow) []byte { return r.json },
-		always)
-}
-
-// writeSweep writes the rows of a sweep. The columns always are in the table even where their
-// values are the same in all rows.
-func writeSweep[R any](w *terminal.Page, format string, rows []R, columns []sweepColumn[R],
-	jsonOf func(R) []byte, always []string) error {
-	switch format {
-	case "json":
-		out := []json.RawMessage{}
-		for _, r := range rows {
-			out = append(out, jsonOf(r))
+	k := &sweepOf[sweep.Point, *gamma.Table]{
+		points: points, always: []string{"K", budget}, drawn: "expected_error",
+		title: "What the optimal noise function costs", y: y, own: own,
+		axes: []sweepAxis{
+			axis("m", "m, allowance", func(p sweep.Point) float64 { return p.Problem.M }),
+			axis("label-eps", "ε of one answer", func(p sweep.Point) float64 { return p.Problem.TotalEpsilon }),
+			axis("K", "K, teachers", func(p sweep.Point) float64 { return float64(p.Problem.K) }),
+			axis("eps", "ε of each teacher", func(p sweep.Point) float64 { return p.Problem.Epsilon }),
+			axis("teacher-delta", "Δ of each teacher", func(p sweep.Point) float64 { return p.Problem.TeacherDelta }),
+			axis("affected", "teachers that one record reaches",
+				func(p sweep.Point) float64 { return float64(p.Problem.Affected) }),
+		},
+	}
+	k.row = func(t *gamma.Table) (r sweepRow) {
+		p := t.Problem()
+		r.given("K", strconv.Itoa(p.K))
+		// m and the prior mean are 0 where another parameter was given in their place.
+		r.given("m", unlessZero(p.M))
+		r.given("eps", epsilonText(p.Epsilon))
+		r.given("teacher_delta", cli.Shortest(p.TeacherDelta))
+		r.given("delta", cli.Shortest(p.Delta))
+		r.given("affected", strconv.Itoa(p.Affected))
+		r.given("shape", string(t.Shape))
+		r.given("prior", choose.PriorName(t.Objective))
+		r.given("prior_mean", unlessZero(cmp.Or(t.PriorMean, k.priorMean)))
+		r.given("label_eps", p.TotalDecimal())
+		r.count("constraints", t.Certificate().Constraints.String())
+		r.number("expected_error", t.ExpectedError, "%.9f")
+		r.number("lower_bound", t.LowerBound, "%.9f")
+		r.number("gap", t.Gap, "%.1e")
+		// Each baseline has a column whether or not it is available: a column that comes and
+		// goes would break its readers.
+		for _, kind := range gamma.BaselineKinds() {
+			text, e := "", 0.0
+			for _, b := range t.Baselines {
+				if b.Name == kind.Name {
+					e = t.BaselineError(b)
+					text = cli.Shortest(e)
+				}
+			}
+			r.baseline(kind.Name, text, e, "%.9f")
 		}
-		return cli.EncodeJSON(w, out)
-	case "csv":
-		return writeSweepCSV(w, rows, columns)
+		r.given("prior_counts", k.priorCounts)
+		return r
 	}
-	return writeSweepTable(w, rows, columns, always)
+	return k
+}
+
+// sweepRow is the row of a sweep for one table, with the columns that all rows have. The tables themselves
+// are too large to keep all of them.
+type sweepRow struct {
+	columns []sweepColumn
+	cells   []sweepCell
+	json    json.RawMessage // nil unless asked for
 }
 
 // sweepColumn is a column of the CSV and of the table.
-type sweepColumn[R any] struct {
-	name  string
-	title string         // for the table; "" for titleOf the name
-	cell  func(R) string // shortest exact form
-	human func(R) string // for the table; nil for cell
-	given bool           // a parameter, not a result
+type sweepColumn struct {
+	name, title string
+	human       func(sweepCell) string // for the table
+	given       bool                   // a parameter, not a result
+}
+
+type sweepCell struct {
+	text  string // shortest exact form, "" for none
+	value float64
+}
+
+func (r *sweepRow) add(c sweepColumn, text string, value float64) {
+	r.columns, r.cells = append(r.columns, c), append(r.cells, sweepCell{text, value})
+}
+
+// given adds a parameter.
+func (r *sweepRow) given(name, text string) {
+	r.add(sweepColumn{name, titleOf(name), func(c sweepCell) string { return c.text }, true}, text, 0)
+}
+
+// number adds a result; format is that of the table.
+func (r *sweepRow) number(name string, value float64, format string) {
+	r.add(sweepColumn{name, titleOf(name), func(c sweepCell) string { return fmt.Sprintf(format, c.value) }, false},
+		cli.Shortest(value), value)
+}
+
+// count adds a whole number.
+func (r *sweepRow) count(name, text string) {
+	r.add(sweepColumn{name, titleOf(name), func(c sweepCell) string {
+		n, _ := new(big.Int).SetString(c.text, 10)
+		return num.Thousands(n)
+	}, false}, text, 0)
+}
+
+const baselineColumn = "baseline_"
+
+// baseline adds the result of a baseline, "" where it has none.
+func (r *sweepRow) baseline(name, text string, value float64, format string) {
+	r.add(sweepColumn{baselineColumn + strings.ReplaceAll(name, "-", "_"), name, func(c sweepCell) string {
+		if c.text == "" {
+			return ""
+		}
+		return fmt.Sprintf(format, c.value)
+	}, false}, text, value)
 }
 
 // titleOf returns the title of a column for people: symbols as elsewhere.
@@ -116,64 +148,12 @@ func titleOf(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// numberColumn makes the column of a result; human is its format in the table.
-func numberColumn[R any](name string, value func(R) float64, human string) sweepColumn[R] {
-	return sweepColumn[R]{
-		name:  name,
-		cell:  func(r R) string { return cli.Shortest(value(r)) },
-		human: func(r R) string { return fmt.Sprintf(human, value(r)) },
+// unlessZero writes a number, "" for one that was not given.
+func unlessZero(x float64) string {
+	if x == 0 {
+		return ""
 	}
-}
-
-// givenColumn makes the column of a parameter.
-func givenColumn[R any](name string, cell func(R) string) sweepColumn[R] {
-	return sweepColumn[R]{name: name, cell: cell, given: true}
-}
-
-func (s *sweepRows) columns() []sweepColumn[sweepRow] {
-	number, given := numberColumn[sweepRow], givenColumn[sweepRow]
-	// m and the prior mean are 0 where another parameter was given in their place.
-	ifGiven := func(x float64) string {
-		if x == 0 {
-			return ""
-		}
-		return cli.Shortest(x)
-	}
-	columns := []sweepColumn[sweepRow]{
-		given("K", func(r sweepRow) string { return strconv.Itoa(r.problem.K) }),
-		given("m", func(r sweepRow) string { return ifGiven(r.problem.M) }),
-		given("eps", func(r sweepRow) string { return epsilonText(r.problem.Epsilon) }),
-		given("teacher_delta", func(r sweepRow) string { return cli.Shortest(r.problem.TeacherDelta) }),
-		given("delta", func(r sweepRow) string { return cli.Shortest(r.problem.Delta) }),
-		given("affected", func(r sweepRow) string { return strconv.Itoa(r.problem.Affected) }),
-		given("shape", func(r sweepRow) string { return string(r.shape) }),
-		given("prior", func(r sweepRow) string { return r.prior }),
-		given("prior_mean", func(r sweepRow) string { return ifGiven(cmp.Or(r.priorMean, s.priorMean)) }),
-		given("label_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
-		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() },
-			human: func(r sweepRow) string { return num.Thousands(r.constraints) }},
-		number("expected_error", func(r sweepRow) float64 { return r.expectedError }, "%.9f"),
-		number("lower_bound", func(r sweepRow) float64 { return r.lowerBound }, "%.9f"),
-		number("gap", func(r sweepRow) float64 { return r.gap }, "%.1e"),
-	}
-	// Each baseline has a column whether or not it is available: a column that comes and
-	// goes would break its readers.
-	for _, kind := range gamma.BaselineKinds() {
-		name := kind.Name
-		cell := func(format func(float64) string) func(sweepRow) string {
-			return func(r sweepRow) string {
-				if e, ok := r.baselines[name]; ok {
-					return format(e)
-				}
-				return ""
-			}
-		}
-		columns = append(columns, sweepColumn[sweepRow]{
-			name: "baseline_" + strings.ReplaceAll(name, "-", "_"), title: kind.Name, cell: cell(cli.Shortest),
-			human: cell(func(e float64) string { return fmt.Sprintf("%.9f", e) }),
-		})
-	}
-	return append(columns, given("prior_counts", func(sweepRow) string { return s.priorCounts }))
+	return cli.Shortest(x)
 }
 
 // epsilonText writes an ε as its flag takes it.
@@ -184,7 +164,24 @@ func epsilonText(eps float64) string {
 	return cli.Shortest(eps)
 }
 
-func writeSweepCSV[R any](w io.Writer, rows []R, columns []sweepColumn[R]) error {
+// writeSweep writes the rows of a sweep. The columns always are in the table even where their
+// values are the same in all rows.
+func writeSweep(w *terminal.Page, format string, rows []sweepRow, always []string) error {
+	switch format {
+	case "json":
+		out := []json.RawMessage{}
+		for _, r := range rows {
+			out = append(out, r.json)
+		}
+		return cli.EncodeJSON(w, out)
+	case "csv":
+		return writeSweepCSV(w, rows)
+	}
+	return writeSweepTable(w, rows, always)
+}
+
+func writeSweepCSV(w io.Writer, rows []sweepRow) error {
+	columns := rows[0].columns
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.name
@@ -194,8 +191,8 @@ func writeSweepCSV[R any](w io.Writer, rows []R, columns []sweepColumn[R]) error
 		return err
 	}
 	for _, r := range rows {
-		for i, c := range columns {
-			record[i] = c.cell(r)
+		for i, c := range r.cells {
+			record[i] = c.text
 		}
 		if err := out.Write(record); err != nil {
 			return err
@@ -207,78 +204,30 @@ func writeSweepCSV[R any](w io.Writer, rows []R, columns []sweepColumn[R]) error
 
 // writeSweepTable writes the rows for people: parameters that are the same in all rows
 // stand above the table, so that it fits a screen.
-func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn[R],
-	always []string) error {
+func writeSweepTable(w *terminal.Page, results []sweepRow, always []string) error {
 	var header, same []string
-	var shown []sweepColumn[R]
+	rows := make([][]string, len(results))
 	keys := 0 // columns of parameters, which come first
-	for _, c := range columns {
-		first, title := c.cell(results[0]), cmp.Or(c.title, titleOf(c.name))
-		varies := slices.ContainsFunc(results, func(r R) bool { return c.cell(r) != first })
+	for i, c := range results[0].columns {
+		first := results[0].cells[i].text
+		varies := slices.ContainsFunc(results, func(r sweepRow) bool { return r.cells[i].text != first })
 		if c.given && !varies && !slices.Contains(always, c.name) {
 			if first != "" {
-				same = append(same, fmt.Sprintf("%s = %s", title, first))
+				same = append(same, fmt.Sprintf("%s = %s", c.title, first))
 			}
 			continue
 		}
-		if c.human == nil {
-			c.human = c.cell
-		}
-		shown = append(shown, c)
 		if c.given {
 			keys++
 		}
-		header = append(header, title)
-	}
-	var rows [][]string
-	for _, r := range results {
-		var row []string
-		for _, c := range shown {
-			row = append(row, c.human(r))
+		header = append(header, c.title)
+		for j, r := range results {
+			rows[j] = append(rows[j], c.human(r.cells[i]))
 		}
-		rows = append(rows, row)
 	}
 	if len(same) > 0 {
 		w.Text("  ", fmt.Sprintf("In all rows: %s", strings.Join(same, ", ")))
 		w.Printf("\n")
 	}
 	return w.Table(terminal.TextTable{Header: header, Rows: rows, Keys: keys})
-}
-
-// planMajority plans the picture of a sweep of two classes.
-func planMajority(points []sweep.Point) (sweepPlan[constraints.Problem], error) {
-	problems := make([]constraints.Problem, len(points))
-	for i, p := range points {
-		problems[i] = p.Problem
-	}
-	return planSweepPicture(problems, sweepAxes)
-}
-
-// picture draws the errors of the rows.
-func (s *sweepRows) picture(plan sweepPlan[constraints.Problem]) (figure.Sheet, error) {
-	y := "expected error"
-	if s.priorCounts != "" {
-		y = "Pr[label ≠ majority]"
-	}
-	var problems []constraints.Problem
-	for _, r := range s.rows {
-		problems = append(problems, r.problem)
-	}
-	var titles []string
-	kinds := gamma.BaselineKinds()
-	for _, kind := range kinds {
-		titles = append(titles, kind.Name)
-	}
-	own := ensemble.OptimalTeachers
-	if !slices.ContainsFunc(problems, func(p constraints.Problem) bool { return !math.IsInf(p.Epsilon, 1) }) {
-		own = ensemble.OptimalCounts // of teachers that promise nothing
-	}
-	return plan.picture("What the optimal noise function costs", y, own, problems, titles,
-		func(row, result int) (float64, bool) {
-			if result == ownResult {
-				return s.rows[row].expectedError, true
-			}
-			e, ok := s.rows[row].baselines[kinds[result].Name]
-			return e, ok
-		})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
@@ -22,22 +21,21 @@ import (
 	"github.com/darrm/darrm/sweep"
 )
 
-// testSweep solves a grid and returns its points and rows.
+// testSweep solves a grid and returns its sweep and rows.
 func testSweep(t testing.TB, k []int, m []float64, affected []int, jobs int,
-	store *cache.Store) ([]sweep.Point, *sweepRows, sweep.Result) {
+	store *cache.Store) (*sweepOf[sweep.Point, *gamma.Table], []sweepRow, sweep.Result) {
 	t.Helper()
 	points, invalid, err := sweep.Grid{K: k, M: m, Epsilon: []float64{0.1},
 		TeacherDelta: []float64{1e-5}, Affected: affected}.Points(context.Background())
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
 	}
-	rows := newSweepRows(len(points), true)
-	result, err := sweep.Run(context.Background(), points,
-		sweep.Options{Store: store, Jobs: jobs, Each: rows.set})
+	s := noiseSweep(points, false)
+	rows, result, err := s.solve(context.Background(), sweep.Noise(store, solve.Options{}, nil), jobs, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return points, rows, result
+	return s, rows, result
 }
 
 func openStore(t testing.TB) *cache.Store {
@@ -45,10 +43,10 @@ func openStore(t testing.TB) *cache.Store {
 	return must.Get(cache.Open(t.TempDir()))(t)
 }
 
-func (s *sweepRows) mustWrite(t testing.TB, format string) string {
+func mustWrite(t testing.TB, rows []sweepRow, format string, always []string, width int) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.write(&terminal.Page{Writer: &b, Width: terminal.Standard}, format); err != nil {
+	if err := writeSweep(&terminal.Page{Writer: &b, Width: width}, format, rows, always); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -67,16 +65,15 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 		cached bool
 	}{{1, nil, false}, {4, nil, false}, {3, store, false}, {1, store, true}, {4, store, true},
 		{100, nil, false}} {
-		var rows *sweepRows
-		var r sweep.Result
-		points, rows, r = testSweep(t, teachers, []float64{0.5, 1, 2.5}, []int{1, sweep.All}, tt.jobs,
+		s, rows, r := testSweep(t, teachers, []float64{0.5, 1, 2.5}, []int{1, sweep.All}, tt.jobs,
 			tt.store)
+		points = s.points
 		if n := len(points); (r.Cached == n) != tt.cached || r.Solved+r.Cached != n {
 			t.Errorf("%+v: %d solved, %d from the cache of %d", tt, r.Solved, r.Cached, n)
 		}
 		got := map[string]string{}
 		for _, format := range []string{"table", "csv", "json"} {
-			got[format] = rows.mustWrite(t, format)
+			got[format] = mustWrite(t, rows, format, s.always, terminal.Standard)
 			if want != nil && got[format] != want[format] {
 				t.Errorf("%+v: another %s:\n%s\nwant\n%s", tt, format, got[format], want[format])
 			}
@@ -119,21 +116,14 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 
 // Every baseline of a table has its column, and no column is without one.
 func TestSweepBaselineNames(t *testing.T) {
-	p, err := constraints.NewProblem(3, 1, 0.1, 1e-5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	baselines, err := gamma.Baselines(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, rows, _ := testSweep(t, []int{3}, []float64{1}, []int{sweep.All}, 1, nil)
 	var names []string
-	for _, b := range baselines {
+	for _, b := range must.Get(gamma.Baselines(context.Background(), s.points[0].Problem))(t) {
 		names = append(names, b.Key())
 	}
 	var columns []string
-	for _, c := range (&sweepRows{}).columns() {
-		if name, ok := strings.CutPrefix(c.name, "baseline_"); ok {
+	for _, c := range rows[0].columns {
+		if name, ok := strings.CutPrefix(c.name, baselineColumn); ok {
 			columns = append(columns, name)
 		}
 	}
@@ -146,7 +136,7 @@ func TestSweepBaselineNames(t *testing.T) {
 func TestPriorNames(t *testing.T) {
 	for _, name := range []string{choose.Uniform, choose.Clear, choose.Custom, choose.Counts,
 		choose.WorstCase} {
-		var f problem.ObjectiveFlags
+		var f problem.Flags
 		c := &cobra.Command{}
 		f.RegisterObjective(c, choose.Source)
 		args := []string{"--prior", name}
@@ -159,7 +149,7 @@ func TestPriorNames(t *testing.T) {
 		if err := c.ParseFlags(args); err != nil {
 			t.Fatal(err)
 		}
-		o, err := f.Noise(c).Options()
+		o, err := f.Noise.Options()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,12 +165,8 @@ func TestPriorNames(t *testing.T) {
 
 // Parameters that vary are columns of the table, the others stand above it.
 func TestSweepTableColumns(t *testing.T) {
-	_, rows, _ := testSweep(t, []int{3, 5}, []float64{1}, []int{sweep.All}, 1, nil)
-	var b bytes.Buffer
-	if err := rows.write(&terminal.Page{Writer: &b, Width: 200}, "table"); err != nil {
-		t.Fatal(err)
-	}
-	above, below, ok := strings.Cut(b.String(), "\n\n")
+	k, rows, _ := testSweep(t, []int{3, 5}, []float64{1}, []int{sweep.All}, 1, nil)
+	above, below, ok := strings.Cut(mustWrite(t, rows, "table", k.always, 200), "\n\n")
 	above = strings.Join(strings.Fields(above), " ") // it is broken
 	if !ok || above != "In all rows: ε = 0.1, Δ = 1e-05, δ = 1e-05, shape = free, "+
 		"prior = uniform, prior mean = 0.75, ε of one label = 0.1" {

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
 )
 
 // NewVerify makes the command that checks a table.
@@ -59,7 +60,7 @@ check that takes longer fails: nothing is said of the table.`,
 	return c
 }
 
-func render(w *terminal.Page, t problem.CheckedTable) error {
+func render(w *terminal.Page, t release.Table) error {
 	switch {
 	case t.Answers != nil:
 		return renderAnswers(w, t.Answers)

@@ -3,12 +3,12 @@ package problem
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/testing/mutant"
 )
 
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
-		{Name: "an interrupt does not stop the check of a table", File: "table.go",
+		{Name: "an interrupt does not stop the check of a table", File: "mechanism.go",
 			Old: "release.ReadTable(ctx, r)", New: "release.ReadTable(context.Background(), r)",
 			Killer: "TestCheckEndsWithItsContext"},
 	})

@@ -7,20 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
-
-// ObjectiveFlags hold the objective of the optimal noise function and the shapes to choose from.
-type ObjectiveFlags struct {
-	Name, prior, PriorCounts string
-	PriorMean                float64
-	shape                    string
-}
 
 // UsageObjective explains the flags of the objective, in the help of the commands that solve.
 const UsageObjective = `--objective says what γ is optimal for. It never decides what is private.
@@ -30,46 +21,18 @@ const UsageObjective = `--objective says what γ is optimal for. It never decide
              It compares two laws: a wrong 0 makes up for a wrong 1.
   agreement  the least Pr[label ≠ majority of its votes]. Take it if you use the
              labels. --prior-counts says how often each number of votes occurs:
-             "binomial" (the default), or "uniform" if only agreement counts.
+             "binomial" (the default), "uniform" if only agreement counts, or a
+             public FILE, which is taken as it is where it favours one label.
 `
 
-// RegisterObjective adds the flags to a command, of which one is the objective by default.
-func (f *ObjectiveFlags) RegisterObjective(c *cobra.Command, byDefault string) {
-	fl := c.Flags()
+// RegisterObjective adds the flags of the objective of two classes, which is one by default.
+func (f *Flags) RegisterObjective(c *cobra.Command, byDefault string) {
+	f.Register(c, "objective", "prior", "prior-mean", "prior-counts", "shape")
 	other := map[string]string{choose.Source: "", choose.Agreement: " where --prior is not stated"}
-	fl.StringVar(&f.Name, "objective", "",
-		"what to be optimal for: \"agreement\" of a label with the majority of its votes, or the "+
-			"literature's, \"source\" (default "+byDefault+other[byDefault]+")")
-	cli.OneOf(c, "objective", choose.Source, choose.Agreement)
-	fl.StringVar(&f.prior, "prior", "",
-		"votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has "+
-			"mean 0.75, the default), \"clear\" (0.85), \"custom\" (--prior-mean) or \"worst-case\" (the "+
-			"largest error, whatever the teachers do); \"counts\" asks for agreement")
-	cli.OneOf(c, "prior", choose.Uniform, choose.Clear, choose.Custom, choose.Counts, choose.WorstCase)
-	fl.Float64Var(&f.PriorMean, "prior-mean", solve.DefaultPriorMean,
-		"mean probability that a teacher votes for the likelier answer, in (0.5,1)")
-	fl.StringVar(&f.PriorCounts, "prior-counts", "",
-		"how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of "+
-			"--prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count; many classes: "+
-			"the votes for each class, then the count). A file becomes part of the mechanism, so it must "+
-			"come from PUBLIC data")
+	c.Flag("objective").Usage += " (default " + byDefault + other[byDefault] + ")"
 	// or a file
 	cli.Offer(c, "prior-counts", cobra.FixedCompletions([]string{choose.BinomialCounts,
 		choose.UniformCounts}, cobra.ShellCompDirectiveDefault))
-	fl.StringVar(&f.shape, "shape", "",
-		"noise functions to choose from: \"any\" (γ in [-1,1], the default for agreement), \"free\" "+
-			"(γ ≥ 0, the source's, and the default otherwise), or \"monotone\" (γ ≥ 0, never more noise "+
-			"with more agreement)")
-	cli.OneOf(c, "shape", gamma.Shapes()...)
-}
-
-// Noise returns the objective of the optimal noise function that the flags state.
-func (f *ObjectiveFlags) Noise(c *cobra.Command) choose.Noise {
-	return choose.Noise{
-		Objective: f.Name, Prior: f.prior, PriorCounts: f.PriorCounts,
-		PriorMean: cli.WhenGiven(c, "prior-mean", &f.PriorMean),
-		Shape:     cli.Value(cli.WhenGiven(c, "shape", &f.shape)),
-	}
 }
 
 // Histogram returns the reader of a file of --prior-counts for two classes.

@@ -2,73 +2,22 @@ package problem
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/big"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/gamma"
-	noisesolve "github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
-	"github.com/darrm/darrm/plurality/solve"
-	"github.com/darrm/darrm/release"
 )
 
-// OptimalFlags hold the objective and the time of the optimum of many classes.
-type OptimalFlags struct {
-	PluralityFlags
-	Within time.Duration
-}
-
-// Register adds the flags to a command.
-func (f *OptimalFlags) Register(c *cobra.Command) {
-	f.RegisterPlurality(c)
-	f.RegisterGap(c, choose.DefaultGap)
-	f.RegisterWithin(c)
-}
-
-// RegisterWithin adds --solve-within alone.
-func (f *OptimalFlags) RegisterWithin(c *cobra.Command) {
-	c.Flags().DurationVar(&f.Within, "solve-within", 0,
-		"give up with an error where a table of many classes, or for many labels, is not found after this "+
-			"time (default: no limit; what takes too much work is left out by its size)")
-}
-
-// solve returns the optimal table of the problem, from the cache if it is there. work is as in
-// solve.Options. --solve-within bounds the time. unsaved is the cache's error, to be returned after the
-// table was delivered.
-func (f *OptimalFlags) solve(ctx context.Context, a *cli.App, flags *Flags, p plurality.Problem,
-	o plurality.Objective, work int64) (t *plurality.Table, unsaved, err error) {
-	store, err := flags.Store()
-	if err != nil {
-		return nil, nil, err
-	}
-	bar := cli.NewProgress(a)
-	defer bar.Stop()
-	options := solve.Options{Gap: f.Gap, Work: work, Version: cli.Version, Progress: bar.Gap(f.Gap)}
-	ctx, cancel := flags.Limit(ctx)
-	defer cancel()
-	var r solve.Result
-	if f.Within > 0 {
-		r, err = solve.Within(ctx, f.Within, store, p, o, options)
-	} else {
-		r, err = solve.Cached(ctx, store, p, o, options)
-	}
-	err = flags.Late("solve", err)
-	bar.Stop()
-	if r.Rejected != nil {
-		a.Say("darrm: not used, and solved again: %v", r.Rejected)
-	}
-	if r.Table != nil && err != nil {
-		return r.Table, &release.OutputError{Err: err}, nil
-	}
-	return r.Table, nil, err
+// RegisterPlurality adds the flags of the objective of many classes, but for --prior-counts, which two
+// classes have too, with the default of --gap.
+func (f *Flags) RegisterPlurality(c *cobra.Command, gap float64) {
+	f.Register(c, "concentration", "accuracy", "abstain", "gap")
+	c.Flag("gap").DefValue = cli.Shortest(gap)
 }
 
 // OptimalFields are the JSON fields of a table.
@@ -103,21 +52,29 @@ func PriorText(o plurality.Objective) string {
 		"other class", o.Accuracy)
 }
 
-// Solvers returns the functions that find optima for a library; unsaved gets the error of a cache
-// that could not keep one.
-func (f *Flags) Solvers(a *cli.App, o *OptimalFlags, unsaved *error) (
-	func(context.Context, constraints.Problem, noisesolve.Options) (*gamma.Table, error),
-	func(context.Context, plurality.Problem, plurality.Objective, int64) (*plurality.Table, error),
-) {
-	return func(ctx context.Context, p constraints.Problem, options noisesolve.Options) (*gamma.Table,
-			error) {
-			s, err := f.solveProblem(ctx, a, p, options)
-			*unsaved = cmp.Or(*unsaved, s.Unsaved)
-			return s.Table, err
-		}, func(ctx context.Context, p plurality.Problem, objective plurality.Objective,
-			work int64) (*plurality.Table, error) {
-			t, missed, err := o.solve(ctx, a, f, p, objective, work)
-			*unsaved = cmp.Or(*unsaved, missed)
-			return t, err
-		}
+// CheckClasses refuses flags of the other kind of problem: of two classes where --num-classes is given,
+// of many where it is not, more among them. private states that --eps or --teacher-delta says that
+// teachers promise something.
+func (f *Flags) CheckClasses(c *cobra.Command, private bool, more ...string) error {
+	if !c.Flags().Changed("num-classes") {
+		return cli.Refuse(c, "goes with --num-classes", append([]string{"concentration", "accuracy", "abstain"},
+			more...)...)
+	}
+	if err := cmp.Or(cli.Refuse(c, "does not go with --num-classes", "m", "prior", "prior-mean", "shape"),
+		f.CheckByVotes("num-classes", private)); err != nil {
+		return err
+	}
+	return cli.Require(c, "K", "label-eps", "affected|data")
+}
+
+// CheckByVotes refuses what a table of vote counts has no use for, which this flag asks for: the source's
+// objective, and a promise of the teachers, of whom nothing is presumed.
+func (f *Flags) CheckByVotes(flag string, private bool) error {
+	switch {
+	case f.Noise.Objective == choose.Source:
+		return cli.Usagef("objective = %q, but with --%s it is always %q", choose.Source, flag, choose.Agreement)
+	case private:
+		return cli.Usagef("--eps and --teacher-delta do not go with --%s: nothing is presumed of the teachers", flag)
+	}
+	return nil
 }

@@ -1,221 +1,248 @@
 package problem
 
 import (
-	"context"
-	"math"
-	"time"
+	"cmp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 )
 
-// Flags state the teachers, the privacy of an answer, the objective and the solver.
+// Flags state a release: the teachers, the privacy of an answer, the objective and the solver.
 type Flags struct {
-	m, TotalEpsilon, Epsilon float64
-	TeacherDelta, Delta      float64
-	Affected                 int
-	Data                     string
-	Method, OnInterrupt      string
-	ObjectiveFlags
+	choose.Request        // what the flags state, but Data
+	Data           string // instead of Affected
 	CacheFlags
 	TimeoutFlag
+	Unsaved error // of a cache that could not keep a table, to be told when all else is done
 }
 
-// Register adds the flags to a command, with the default of the objective and those of --eps and
-// --teacher-delta.
-func (f *Flags) Register(c *cobra.Command, objective string, epsilon, teacherDelta float64) {
-	f.RegisterPromise(c, epsilon, teacherDelta)
-	f.registerSolve(c, objective)
+// choices are the values of flags that have a fixed list of them.
+var choices = map[string][]string{
+	"teachers":   names(ensemble.FreshTeachers, ensemble.FrozenTeachers),
+	"neighbours": {accountant.ReplaceOne.Name(), accountant.AddOrRemoveOne.Name()},
+	"mechanism":  MechanismNames(anyMechanism),
+	"objective":  {choose.Source, choose.Agreement},
+	"prior":      {choose.Uniform, choose.Clear, choose.Custom, choose.Counts, choose.WorstCase},
+	"shape":      names(gamma.Shapes()...), "method": names(solve.Methods()...),
+	"on-interrupt": {choose.Nothing, choose.Best},
+}
+
+func names[T ~string](values ...T) (names []string) {
+	for _, v := range values {
+		names = append(names, string(v))
+	}
+	return names
+}
+
+// Register adds the flags of these parameters.
+func (f *Flags) Register(c *cobra.Command, flags ...string) {
+	if f.Neighbours == 0 {
+		f.Neighbours = accountant.ReplaceOne
+	}
+	cli.Register(c, &f.Request, flags...)
+	for _, name := range flags {
+		if values, ok := choices[name]; ok {
+			cli.OneOf(c, name, values...)
+		}
+		if name == "cost" { // or a list of costs
+			cli.Offer(c, name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return []string{choose.OrderedCosts, choose.BalancedCosts}, cobra.ShellCompDirectiveNoFileComp
+			})
+		}
+	}
+}
+
+// Usage is the help of the flag of a parameter, of which a sweep takes a list.
+func Usage(flag string) string {
+	return strings.ReplaceAll(param.Lookup(choose.Request{}, flag).Help, "$", "--")
+}
+
+// RegisterRelease adds the flags of an answer's privacy, of the objective with its default, and of the
+// solver.
+func (f *Flags) RegisterRelease(c *cobra.Command, objective string) {
+	f.RegisterPromise(c)
+	f.RegisterObjective(c, objective)
+	f.Register(c, "method", "on-interrupt")
+	f.RegisterTimeout(c,
+		"give up solving, or checking a table, after this time, such as 90s (default none)")
 	f.RegisterCache(c)
 }
 
-// The help of the flags of teachers and privacy, of which a sweep takes lists.
-const (
-	UsageM            = "privacy allowance: one released answer may cost m·ε (any number > 0)"
-	UsageLabelEpsilon = "ε of one released answer, instead of m·ε"
-	UsageEpsilon      = "ε of each teacher; inf for teachers that promise nothing (then give " +
-		"--label-eps)"
-	UsageTeacherDelta = "Δ of each teacher, in [0,1)"
-	UsageDelta        = "δ of one released answer (default 1-(1-Δ)^min(m, affected))"
-	UsageAffected     = "how many teachers one person's record can reach (default all)"
-	UsageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" " +
-		"parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and may join another: then --affected 2"
-)
-
-// RegisterPromise registers the flags of the teachers and of an answer's privacy.
-func (f *Flags) RegisterPromise(c *cobra.Command, epsilon, teacherDelta float64) {
-	fl := c.Flags()
-	fl.Float64Var(&f.m, "m", 0, UsageM)
-	fl.Float64Var(&f.TotalEpsilon, "label-eps", 0, UsageLabelEpsilon)
-	fl.Float64Var(&f.Epsilon, "eps", epsilon, UsageEpsilon)
-	fl.Float64Var(&f.TeacherDelta, "teacher-delta", teacherDelta, UsageTeacherDelta)
-	fl.Float64Var(&f.Delta, "delta", 0, UsageDelta)
-	fl.IntVar(&f.Affected, "affected", 0, UsageAffected)
-	fl.StringVar(&f.Data, "data", "", UsageData)
-	cli.OneOf(c, "data", release.DataNames()...)
-	cli.Exclude(c, "", "affected", "data")
+// RegisterPromise adds the flags of the teachers and of an answer's privacy.
+func (f *Flags) RegisterPromise(c *cobra.Command) {
+	f.Register(c, "m", "label-eps", "eps", "teacher-delta", "delta")
+	f.RegisterReach(c)
 }
 
-func (f *Flags) registerSolve(c *cobra.Command, objective string) {
-	f.RegisterObjective(c, objective)
-	fl := c.Flags()
-	fl.StringVar(&f.Method, "method", string(solve.CuttingPlanes),
-		"\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
-	cli.OneOf(c, "method", solve.Methods()...)
-	fl.StringVar(&f.OnInterrupt, "on-interrupt", choose.Nothing,
-		"when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified "+
-			"table so far, with the gap proved by then")
-	cli.OneOf(c, "on-interrupt", choose.Nothing, choose.Best)
-	f.RegisterTimeout(c,
-		"give up solving, or checking a table, after this time, such as 90s (default none)")
+// RegisterReach adds --affected, and --data in its place.
+func (f *Flags) RegisterReach(c *cobra.Command) {
+	f.Register(c, "affected")
+	RegisterData(c, &f.Data)
+}
+
+// RegisterData adds --data, which stands for --affected.
+func RegisterData(c *cobra.Command, data *string) {
+	cli.Enum(c, data, "data", "what the teachers were trained on, instead of --affected: "+
+		"\"disjoint\" parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that "+
+		"looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and "+
+		"may join another: then --affected 2", release.DataNames()...)
+	cli.Exclude(c, "", "affected", "data")
 }
 
 // Reach returns how many of k teachers one record can reach, and whether a flag states it.
 func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
-	if c.Flags().Changed("affected") {
-		return f.Affected, true, nil
+	if f.Affected != nil {
+		return *f.Affected, true, nil
 	}
 	if !c.Flags().Changed("data") {
 		return k, false, nil
 	}
 	affected, err := release.AffectedByData(f.Data)
-	if affected == release.AllTeachers {
+	if affected == ensemble.AllTeachers {
 		affected = k
 	}
 	return affected, err == nil, err
 }
 
 // AgreementRule names the one metric of solve, plan, compare and a release's scores:
-// ensemble.Agreement.
+// labellaw.Plurality.
 const AgreementRule = "any class with the most votes is right"
 
 // RequiredBudget names the flags of a table's privacy. Every command that solves requires one of
 // them.
 const RequiredBudget = "m|label-eps"
 
-// stated returns what the flags state about the teachers and the privacy of one answer.
-func (f *Flags) stated(c *cobra.Command) (s release.Stated, err error) {
-	reach, said, err := f.Reach(c, release.AllTeachers)
-	if said {
-		s.Affected = &reach
+// problem returns the problem for k teachers that the flags describe, by default of these teachers.
+func (f *Flags) problem(c *cobra.Command, k int, teachers accountant.Cost) (constraints.Problem, error) {
+	if f.Affected != nil {
+		if err := check.Affected(*f.Affected, k); err != nil {
+			return constraints.Problem{}, err // 0 would mean all of them to the library
+		}
 	}
-	s.Epsilon, s.TeacherDelta = cli.WhenGiven(c, "eps", &f.Epsilon),
-		cli.WhenGiven(c, "teacher-delta", &f.TeacherDelta)
-	s.M, s.LabelEpsilon, s.Delta = cli.WhenGiven(c, "m", &f.m),
-		cli.WhenGiven(c, "label-eps", &f.TotalEpsilon), cli.WhenGiven(c, "delta", &f.Delta)
-	return s, err
-}
-
-// problem returns the problem for k teachers that the flags describe, with their defaults.
-func (f *Flags) problem(c *cobra.Command, k int) (constraints.Problem, error) {
 	s, err := f.stated(c)
 	if err != nil {
 		return constraints.Problem{}, err
 	}
-	if c.Flags().Changed("affected") {
-		if err := check.Affected(f.Affected, k); err != nil {
-			return constraints.Problem{}, err // 0 would mean all of them to the library
-		}
-	}
-	s.Epsilon = &f.Epsilon
-	if !math.IsInf(f.Epsilon, 1) { // the default is not for teachers that promise nothing
-		s.TeacherDelta = &f.TeacherDelta
+	s.Epsilon = cmp.Or(s.Epsilon, &teachers.Epsilon)
+	if !s.PresumesNothing() { // the default is not for teachers that promise nothing
+		s.TeacherDelta = cmp.Or(s.TeacherDelta, &teachers.Delta)
 	}
 	return s.Problem(k)
 }
 
-// Request returns the request that the flags describe, of a release or of a comparison. k is the
-// number of teachers, or 0 where the votes determine it.
-func (f *Flags) Request(c *cobra.Command, a *cli.App, o *OptimalFlags, m *MechanismFlags,
-	k int) (r choose.Request, err error) {
-	if c.Flags().Changed("affected") && f.Affected < 1 { // 0 would mean all of them to the library
-		if k > 0 {
-			return r, check.Affected(f.Affected, k)
-		}
-		return r, &check.Error{Name: "affected", Value: f.Affected,
-			Rule: "at least 1, and at most the number of teachers"}
-	}
-	if r.Stated, err = f.stated(c); err != nil {
-		return r, err
-	}
-	r.Neighbours, r.Mechanism = m.Relation, m.name
-	r.Threshold, r.CheckRatio = cli.WhenGiven(c, "threshold", &m.Threshold),
-		cli.WhenGiven(c, "check-ratio", &m.CheckRatio)
-	r.Noise, r.Many = f.noise(c), o.Many(c)
-	r.Timeout, r.SolveWithin = cli.WhenGiven(c, "timeout", &f.timeout),
-		cli.WhenGiven(c, "solve-within", &o.Within)
-	r.Solve.Histogram, r.Solve.Histograms = Histogram(a), Histograms(a)
-	return r, nil
-}
-
-// noise returns the objective and the solver of the optimal noise function, as flags state them.
-func (f *Flags) noise(c *cobra.Command) choose.Noise {
-	n := f.ObjectiveFlags.Noise(c)
-	n.Method, n.OnInterrupt = cli.Value(cli.WhenGiven(c, "method", &f.Method)),
-		cli.Value(cli.WhenGiven(c, "on-interrupt", &f.OnInterrupt))
-	return n
-}
-
-// Solve returns the certified table for k teachers. Solved.unsaved holds the error of a cache that
-// could not store it.
-func (f *Flags) Solve(c *cobra.Command, a *cli.App, k int) (Solved, error) {
-	p, err := f.problem(c, k)
-	if err != nil {
-		return Solved{}, err
-	}
-	o, err := f.noise(c).Options()
-	if err != nil {
-		return Solved{}, err
-	}
-	if err := f.CheckTimeout(c); err != nil {
-		return Solved{}, err
-	}
-	if o.Counts, err = f.noise(c).Counts(c.Context(), k, Histogram(a)); err != nil {
-		return Solved{}, err
-	}
-	return f.solveProblem(c.Context(), a, p, o)
-}
-
-// solveProblem returns the certified table of a problem, from the cache if it is there.
-func (f *Flags) solveProblem(ctx context.Context, a *cli.App, p constraints.Problem,
-	o solve.Options) (Solved, error) {
-	store, err := f.Store()
-	if err != nil {
-		return Solved{}, err
-	}
-	ctx, cancel := f.Limit(ctx)
-	defer cancel()
-	progress := cli.NewProgress(a)
-	defer progress.Stop()
-	o.Version, o.Progress = cli.Version, progress.Round
-	start := time.Now()
-	r, err := solve.Cached(ctx, store, p, o)
-	err = f.Late("solve", err)
-	s := Solved{Result: r, Took: time.Since(start)}
-	if err != nil && r.Table != nil {
-		s.Unsaved = &release.OutputError{Err: err}
-		err = nil
-	}
-	progress.Stop()
-	if err == nil && ctx.Err() != nil && o.BestOnCancel {
-		a.Say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum",
-			r.Table.Gap)
-	}
-	if r.Rejected != nil {
-		a.Say("darrm: not used, and solved again: %v", r.Rejected)
+// stated returns what the flags state, with what --data says of the reach.
+func (f *Flags) stated(c *cobra.Command) (ensemble.Stated, error) {
+	s := f.Stated
+	reach, said, err := f.Reach(c, ensemble.AllTeachers)
+	if said {
+		s.Affected = &reach
 	}
 	return s, err
 }
 
-// Solved is a table with its origin.
-type Solved struct {
-	solve.Result
-	Took    time.Duration
-	Unsaved error // the cache could not store the table
+// Of returns what the flags state of k teachers and so many classes.
+func (f *Flags) Of(c *cobra.Command, k, classes int) (ensemble.Stated, error) {
+	s := f.Stated
+	reach, _, err := f.Reach(c, k)
+	if reach == ensemble.AllTeachers { // which --affected 0 does not mean
+		err = cmp.Or(err, check.Affected(reach, k))
+	}
+	s.K, s.Classes, s.Affected = k, classes, &reach
+	return s, err
+}
+
+// Asked returns the request that the flags describe, of a release or of a comparison. k is the
+// number of teachers, or 0 where the votes determine it.
+func (f *Flags) Asked(c *cobra.Command, a *cli.App, k int) (r choose.Request, err error) {
+	if f.Affected != nil && *f.Affected < 1 { // 0 would mean all of them to the library
+		if k > 0 {
+			return r, check.Affected(*f.Affected, k)
+		}
+		return r, check.Want("affected", *f.Affected, "at least 1, and at most the number of teachers")
+	}
+	r = f.Request
+	r.Stated, err = f.stated(c)
+	r.Timeout = cli.WhenGiven(c, "timeout", &f.timeout)
+	r.Solve = f.Solvers(a)
+	return r, err
+}
+
+// Solve returns the certified table for k teachers, by default such teachers.
+func (f *Flags) Solve(c *cobra.Command, a *cli.App, k int, teachers accountant.Cost) (s Solved[*gamma.Table],
+	err error) {
+	p, err := f.problem(c, k, teachers)
+	if err != nil {
+		return s, err
+	}
+	if _, err := f.Noise.Options(); err != nil { // before a file is read
+		return s, err
+	}
+	if err := f.CheckTimeout(c); err != nil {
+		return s, err
+	}
+	o, err := f.Many.CompleteNoise(c.Context(), f.Noise, k, choose.Numbered(2), Histogram(a))
+	if err != nil {
+		return s, err
+	}
+	return f.solveNoise(c.Context(), a, p, o)
+}
+
+// FlagGroups are the groups of the flags about votes, mechanisms and budgets.
+var FlagGroups = []cli.FlagGroup{
+	{Title: "Budget", Flags: "budget-eps budget-delta label-eps m delta queries slack " +
+		"for compare-queries agreement records " +
+		"accept-weak"},
+	{Title: "Teachers", Flags: "eps teacher-delta teachers data affected neighbours ensemble " +
+		"ensemble-digest draw votes-cast-anew"},
+	{Title: "Votes", Flags: "K classes class classes-from num-classes same missing layout id-column label-column vote-columns " +
+		"votes-column vote-column teacher-column query-ids header format compression labels num-labels most-yes separator"},
+	{Title: "Output", Flags: "out out-format out-compression force scores plot plot-gap dry-run " +
+		"insecure-seed verbose head-file skip-invalid"},
+	{Title: "Ledger", Flags: "ledger request-id new-charge checkpoint key new-key"},
+	{Title: "Service", Flags: "dev listen config tls-cert tls-key client-ca max-batch max-body " +
+		"max-connections max-per-address max-requests request-timeout"},
+	{Title: "Expert"},
+}
+
+// CacheFlags locate the cache of solved tables.
+type CacheFlags struct {
+	noCache  bool
+	CacheDir string
+}
+
+// RegisterCache adds the flags to a command.
+func (f *CacheFlags) RegisterCache(c *cobra.Command) {
+	c.Flags().BoolVar(&f.noCache, "no-cache", false,
+		"neither read nor write the cache of solved tables")
+	c.Flags().StringVar(&f.CacheDir, "cache-dir", "",
+		"directory of the cache (default see darrm cache path)")
+	cli.TakesFolder(c, "cache-dir")
+}
+
+// Store opens the cache, or returns nil where none is wanted. It fails before any
+// work is done if the cache cannot be written.
+func (f *CacheFlags) Store() (*cache.Store, error) {
+	if f.noCache {
+		return nil, nil
+	}
+	dir := f.CacheDir
+	if dir == "" {
+		var err error
+		if dir, err = cache.DefaultDir(); err != nil {
+			return nil, &release.OutputError{Err: err}
+		}
+	}
+	return cache.Open(dir)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
 )
 
 // shells are the shells that cobra writes completions for.
@@ -44,7 +45,7 @@ func NewCompletion(a *cli.App) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			i := slices.Index(names, args[0])
 			if i < 0 {
-				return cli.Usagef("unknown shell %q: it must be %s%s", args[0], cli.Alternatives(names),
+				return cli.Usagef("unknown shell %q: it must be %s%s", args[0], check.Alternatives(names),
 					cli.DidYouMean("", cli.Similar(args[0], names)))
 			}
 			return a.Deliver("", func(w io.Writer) error { return shells[i].write(c.Root(), w) })

@@ -53,10 +53,9 @@ from the private data: NOT PRIVATE, do not release these figures.`,
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
 	fl.Float64Var(&f.beta, "beta", 0,
 		"β of the theorem (default: the largest that it allows, else 0.1)")
-	fl.StringVar(&f.psi, "psi", "",
+	cli.Enum(c, &f.psi, "psi",
 		"add the terms that the source prints for \"l1\" or for a projection (\"proj\"); the corrected "+
-			"bound needs none")
-	cli.OneOf(c, "psi", "l1", "proj")
+			"bound needs none", "l1", "proj")
 	fl.Float64Var(&f.psiBound, "psi-bound", 0,
 		"B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/choice"
 	"github.com/darrm/darrm/experiment/classes"
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/federated"
@@ -23,6 +24,7 @@ import (
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
 	"github.com/darrm/darrm/experiment/sketch"
+	"github.com/darrm/darrm/experiment/students"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/terminal"
@@ -33,7 +35,7 @@ import (
 // experiments returns the catalog of all fields, with the solver of noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
 	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(),
-		convex.Field(), federated.Field(), pairwise.Field(), classes.Field(), manyanswers.Field())
+		convex.Field(), federated.Field(), pairwise.Field(), classes.Field(), manyanswers.Field(), students.Field(), choice.Field())
 }
 
 // NewExperiment makes the commands that repeat the literature's figures.
@@ -207,10 +209,12 @@ func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error
 	var missing, failed []string
 	for i, d := range defs {
 		bar := cli.NewProgress(a)
-		show := bar.Steps(i, len(defs))
 		o, err := d.Run(c.Context(), f.out, experiment.Options{
 			Seed: f.seed, Quick: f.quick, Data: f.data, Version: cli.Version, Solver: lp.Backend(),
-			Progress: show,
+			Progress: func(at experiment.Progress) {
+				bar.Show("running "+at.Experiment, int64(at.Of), int64(at.Done),
+					fmt.Sprintf("%s (%d of %d): %s", at.Experiment, i+1, len(defs), at.Step))
+			},
 		})
 		bar.Stop()
 		if errors.Is(err, experiment.ErrNoData) {

@@ -33,7 +33,7 @@ cluster centres often are, have a smaller error for the same numbers.
 "darrm mean predict" says which estimator to use, and whether the vectors are alike
 enough for it. Clients and server share a root; from it both draw the same projections,
 which are never sent. docs/mean.md says when correlation pays, and
-docs/sketch-messages.md how a client in another language writes messages.`,
+docs/mean.md how a client in another language writes messages.`,
 		Example: `  darrm mean predict --n 10 --k 102 --d 1024 --rho 0.5
   darrm mean simulate --n 10 --k 10,102 --d 1024 --rho 0,0.5,1
   darrm mean encode gradient.npy --k 102 --client 3 --root 7 --out 3.msg
@@ -47,14 +47,14 @@ docs/sketch-messages.md how a client in another language writes messages.`,
 
 // codecFlags holds the parameters that clients and server must agree on.
 type codecFlags struct {
-	estimator   string
+	estimator   sketch.Estimator
 	k, bits     int
 	root, round uint64
 }
 
 func (f *codecFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.estimator, "estimator", string(sketch.RandProjAvg),
+	fl.StringVar((*string)(&f.estimator), "estimator", string(sketch.RandProjAvg),
 		"the estimator, as darrm mean predict lists them; clients need to know its family only")
 	fl.IntVar(&f.k, "k", 0, "numbers that a client sends")
 	registerBits(c, &f.bits)
@@ -70,15 +70,11 @@ func registerBits(c *cobra.Command, bits *int) {
 
 // compressor returns the estimator for n clients and vectors of length d.
 func (f *codecFlags) compressor(n, d int, rho float64, beta string) (sketch.Compared, error) {
-	e, err := sketch.ParseEstimator(f.estimator)
-	if err != nil {
-		return sketch.Compared{}, err
-	}
 	mode, err := sketch.ParseBetaMode(beta)
 	if err != nil {
 		return sketch.Compared{}, err
 	}
-	return e.New(sketch.Config{N: n, K: f.k, D: d, Root: f.root, Beta: mode}, rho, f.bits)
+	return f.estimator.New(sketch.Config{N: n, K: f.k, D: d, Root: f.root, Beta: mode}, rho, f.bits)
 }
 
 // maxVectors limits a file of vectors to 4 GiB.

@@ -3,7 +3,11 @@ package research
 import (
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +24,7 @@ type encodeFlags struct {
 	codecFlags
 	client uint64
 	row    int
+	every  bool // row is a client
 	out    string
 }
 
@@ -32,7 +37,8 @@ func newMeanEncode(a *cli.App) *cobra.Command {
 
 Read a vector from a NumPy file (.npy, "-" is stdin) and write the message that the
 client sends: a header of 48 bytes and k numbers. If the file holds a matrix, --row says
-which row is the client's vector.
+which row is the client's vector, or --every-row makes a message for each: --client is the
+number of the first row's client, and --out a folder for files NUMBER.msg.
 
 The estimators of one family have the same messages: all rand-k…, all
 rand-proj-spatial…; wangni, induced and eden are apart. Only the server needs to know
@@ -41,7 +47,8 @@ which of the family it is.
 Give every client of a round a --client number of its own, and every round a new
 --round. Otherwise errors add up instead of averaging out.`,
 		Example: `  darrm mean encode gradient.npy --k 102 --client 3 --round 12 --root 7 --out 3.msg
-  darrm mean encode all.npy --row 3 --client 3 --k 100 --bits 4 --out 3.msg`,
+  darrm mean encode all.npy --row 3 --client 3 --k 100 --bits 4 --out 3.msg
+  darrm mean encode all.npy --every-row --client 0 --k 100 --out messages`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args[0]) },
 	}
@@ -51,6 +58,8 @@ Give every client of a round a --client number of its own, and every round a new
 	fl.IntVar(&f.row, "row", -1,
 		"row of the client in a matrix, from 0; a matrix of one row needs none")
 	fl.Lookup("row").DefValue = "0" // not shown: the usage says it
+	fl.BoolVar(&f.every, "every-row", false, "a message for each row, into the folder --out")
+	cli.ExcludeEach(c, "every row has a message", "every-row", "row")
 	fl.StringVarP(&f.out, "out", "o", "", "write the message to this file; \"-\" is stdout")
 	cli.TakesFile(c, "out")
 	return c
@@ -60,12 +69,15 @@ func (f *encodeFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	if err := cli.Require(c, "k", "client", "out"); err != nil {
 		return err
 	}
-	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
+	if err := f.checkOut(); err != nil {
 		return err
 	}
 	m, err := readVectors(c.Context(), a, path)
 	if err != nil {
 		return err
+	}
+	if f.every {
+		return f.encodeAll(a, path, m)
 	}
 	row := f.row
 	switch {
@@ -101,6 +113,57 @@ func (f *encodeFlags) run(c *cobra.Command, a *cli.App, path string) error {
 		}{f.client, f.round, m.Columns, f.k, len(message)})
 	}
 	a.Say("client %d, round %d: %d bytes for %d numbers", f.client, f.round, len(message), m.Columns)
+	return nil
+}
+
+// checkOut refuses an output that cannot be written.
+func (f *encodeFlags) checkOut() error {
+	if !f.every {
+		return release.FileOutput{Path: f.out}.CheckPlace()
+	}
+	if info, err := os.Stat(f.out); err != nil || !info.IsDir() {
+		return cli.Usagef("--out = %q, but with --every-row it must be a folder that exists", f.out)
+	}
+	return nil
+}
+
+// encodeAll writes the message of each row's client. Nothing is written before all of them are made.
+func (f *encodeFlags) encodeAll(a *cli.App, path string, m npy.Matrix) error {
+	compressor, err := f.compressor(1, m.Columns, 0, "auto")
+	if err != nil {
+		return err
+	}
+	if uint64(m.Rows)-1 > math.MaxUint64-f.client {
+		return cli.Usagef("--client = %d, but the numbers of %d rows go beyond the largest", f.client, m.Rows)
+	}
+	messages := make([][]byte, m.Rows)
+	size := 0
+	for i := range messages {
+		if messages[i], err = compressor.Encode(f.round, f.client+uint64(i), m.Row(i)); err != nil {
+			return &release.InputError{Err: fmt.Errorf("%s: row %d: %w", path, i, err)}
+		}
+		size += len(messages[i])
+	}
+	for i, message := range messages {
+		name := filepath.Join(f.out, strconv.FormatUint(f.client+uint64(i), 10)+".msg")
+		if err := a.Deliver(name, func(w io.Writer) error {
+			_, err := w.Write(message)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		return a.DeliverJSON("", struct {
+			Client  uint64 `json:"client"` // the first
+			Clients int    `json:"clients"`
+			Round   uint64 `json:"round"`
+			D       int    `json:"d"`
+			K       int    `json:"k"`
+			Bytes   int    `json:"bytes"`
+		}{f.client, m.Rows, f.round, m.Columns, f.k, size})
+	}
+	a.Say("%d clients, round %d: %d bytes for %d numbers each", m.Rows, f.round, size, m.Columns)
 	return nil
 }
 
@@ -157,7 +220,7 @@ func (f *decodeFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if err := cli.Require(c, "k", "d", "out"); err != nil {
 		return err
 	}
-	opt := f.estimator == string(sketch.RandProjOpt) || f.estimator == string(sketch.RandKSpatialOpt)
+	opt := f.estimator == sketch.RandProjOpt || f.estimator == sketch.RandKSpatialOpt
 	if opt != c.Flags().Changed("rho") {
 		return cli.Usagef("--rho goes with -opt estimators, and they need it")
 	}
@@ -207,13 +270,13 @@ func (f *decodeFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	}
 	if a.JSON && f.out != "-" {
 		return a.DeliverJSON("", struct {
-			Clients   int      `json:"clients"`
-			Round     uint64   `json:"round"`
-			D         int      `json:"d"`
-			Estimator string   `json:"estimator"`
-			Warnings  []string `json:"warnings"`
+			Clients   int              `json:"clients"`
+			Round     uint64           `json:"round"`
+			D         int              `json:"d"`
+			Estimator sketch.Estimator `json:"estimator"`
+			Warnings  []string         `json:"warnings"`
 		}{len(paths), f.round, f.d, f.estimator, slices.Concat([]string{}, compressor.Warnings)})
 	}
-	a.Say("the mean of %d clients, by %s", len(paths), sketch.Estimator(f.estimator).Title())
+	a.Say("the mean of %d clients, by %s", len(paths), f.estimator.Title())
 	return nil
 }

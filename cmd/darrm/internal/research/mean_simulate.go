@@ -82,8 +82,8 @@ Everything is drawn from --root: the same root gives the same output.`,
 	fl.IntVar(&f.trials, "trials", 100, "rounds of each simulation")
 	fl.Uint64Var(&f.root, "root", 0, "what everything is drawn from")
 	registerBeta(c, &f.beta)
-	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
-	cli.OneOf(c, "format", "table", "csv", "json")
+	f.format = "table"
+	cli.Enum(c, &f.format, "format", `"table", "csv" or "json"`, "table", "csv", "json")
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
 	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+")")
 	cli.TakesFile(c, "out")
@@ -101,8 +101,8 @@ func (f *simulateFlags) grid(c *cobra.Command, a *cli.App) (sketch.Grid, error) 
 		return g, err
 	}
 	for _, name := range f.estimators {
-		e, err := sketch.ParseEstimator(name)
-		if err != nil {
+		e := sketch.Estimator(name)
+		if err := e.Check(); err != nil {
 			return g, fmt.Errorf("--estimators: %w", err)
 		}
 		g.Estimators = append(g.Estimators, e)

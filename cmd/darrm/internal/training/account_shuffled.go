@@ -40,19 +40,19 @@ func newAccountShuffled(a *cli.App, k family) *cobra.Command {
 	f.registerMode(c, iteration.Best)
 	f.selectFlags.register(c)
 	fl, o := c.Flags(), &f.forecast
-	fl.StringVar(&f.Task, "task", "",
-		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default")
-	cli.OneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
+	cli.Enum(c, &f.Task, "task",
+		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default",
+		slices.Sorted(maps.Keys(lossNames))...)
 	fl.IntSliceVar(&f.numbers, "n", nil,
 		"private records, which is also the number of steps in an epoch; or several to price each")
 	fl.Float64Var(&o.Smoothness, "smoothness", 0,
 		"L, the largest smoothness of any sample's loss, private or public (default unknown)")
 	fl.BoolVar(&o.NonConvex, "non-convex", false,
 		"the losses are not convex, or clipping may break contraction")
-	fl.StringVar(&f.released, "released", "last",
+	f.released = "last"
+	cli.Enum(c, &f.released, "released",
 		"what others may see: the \"last\" model, the model after each of the \"epochs\", or after "+
-			"\"every\" step")
-	cli.OneOf(c, "released", slices.Sorted(maps.Keys(releasedNames))...)
+			"\"every\" step", slices.Sorted(maps.Keys(releasedNames))...)
 	fl.BoolVar(&o.OrderVisible, "order-visible", false,
 		"others may learn in which order records were visited")
 	return c

@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/prepare"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/onevsrest"
@@ -27,7 +30,7 @@ var chosenFamily = family{
 		f := new(chosenFlags)
 		return methods{familyFlags: f, ready: f.ready, addsOrRemoves: f.addsOrRemoves, norm: f.dualNorm,
 			complete: f.complete, classes: func() int { return f.several }, score: f.completeScore,
-			explain: f.explain, describe: f.describe, sparse: f.convexFlags.methods().sparse,
+			weigh: f.weights.weigh, radius: f.usualRadius, explain: f.explain, describe: f.describe, sparse: f.convexFlags.methods().sparse,
 			measureSparse: f.measureSparse}
 	},
 	count: "number of records that the price is for, with --neighbours add-remove: a public one near " +
@@ -65,27 +68,27 @@ type chosenFlags struct {
 	reason  string
 	classes string // --classes
 	several int    // number of classes where there are more than two, else 0
+	weights weightFlags
 }
 
 func (f *chosenFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.Task, "task", "", strings.Join(choose.Tasks(), ", "))
-	cli.OneOf(c, "task", choose.Tasks()...)
+	cli.Enum(c, &f.Task, "task", strings.Join(choose.Tasks(), ", "), choose.Tasks()...)
 	fl.StringVar(&f.classes, "classes", "",
 		"what the response can be, separated by commas, as --categories of it; from the task, never "+
-			"from the records. With three or more there is a model for each against the rest, and --eps "+
-			"and --delta pay for all of them")
+			"from the records. --eps and --delta pay for the model of all of them")
 	f.privacyFlags.register(c)
 	fl.Float64Var(&f.radius, "radius", 0,
 		"public bound on the norm of a record's features, to which longer ones are shortened "+
-			"(default: what the ranges and categories of all columns add up to)")
+			"(default: what the ranges and categories of all columns add up to, 4 at most)")
 	fl.StringVar(&f.stated, "set", "", "what the model is kept in: "+
-		strings.Join(geometry.SetNames(), ", ")+" (default: chosen)")
+		strings.Join(geometry.SetNames(), ", ")+" (default: nothing)")
 	fl.BoolVar(&f.intercept, "intercept", true,
 		"add a feature 1 to each record, which --radius does not count")
-	fl.StringVar(&f.neighbours, "neighbours", "replace",
-		"\"replace\" or \"add-remove\" one record")
-	cli.OneOf(c, "neighbours", "replace", "add-remove")
+	f.neighbours = accountant.ReplaceOne
+	cli.Enum(c, &f.neighbours, "neighbours", "\"replace\" or \"add-remove\" one record",
+		accountant.ReplaceOne, accountant.AddOrRemoveOne)
+	f.weights.register(c)
 }
 
 // Check refuses what can be refused before a file is read. Everything that is missing is named at
@@ -95,7 +98,7 @@ func (f *chosenFlags) Check(c *cobra.Command) (err error) {
 	return err
 }
 
-func (f *chosenFlags) addsOrRemoves() bool { return f.neighbours == "add-remove" }
+func (f *chosenFlags) addsOrRemoves() bool { return f.neighbours == accountant.AddOrRemoveOne }
 
 func (f *chosenFlags) dualNorm() float64 {
 	set, err := geometry.ParseSet(f.stated, 1)
@@ -106,7 +109,7 @@ func (f *chosenFlags) dualNorm() float64 {
 }
 
 func (f *chosenFlags) plan(ctx context.Context, n, d int) (train.Plan, error) {
-	if f.several == 0 {
+	if f.several == 0 || f.jointly() {
 		return f.one(n, d, f.target())
 	}
 	return onevsrest.Method{Classes: f.several, Target: f.target(),
@@ -114,10 +117,37 @@ func (f *chosenFlags) plan(ctx context.Context, n, d int) (train.Plan, error) {
 	}.Plan(ctx, n, d)
 }
 
+// jointly reports whether several classes have one model, of all their scores.
+func (f *chosenFlags) jointly() bool {
+	return f.several > 0 && f.Task == "logistic" && f.dualNorm() == 2
+}
+
+// about describes the model, of several classes where they have one.
+func (f *chosenFlags) about() modelKind {
+	k := f.convexFlags.about()
+	if f.jointly() {
+		if l, err := loss.NewSoftmax(f.several); err == nil {
+			k.task, k.link = l.Name(), model.LinkOf(l)
+		}
+	}
+	return k
+}
+
+// usualRadius returns the bound that is taken where --radius is not given.
+func (f *chosenFlags) usualRadius(bound float64) float64 {
+	if f.dualNorm() != 2 {
+		return bound
+	}
+	return choose.Radius(bound)
+}
+
 // one prices one model for a target.
 func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.Plan, error) {
-	p := choose.Problem{Task: f.Task, Records: n, Dim: d, Neighbours: neighbourNames[f.neighbours],
-		Target: target, Radius: f.bound}
+	p := choose.Problem{Task: f.Task, Records: n, Dim: d, Neighbours: f.neighbours,
+		Target: target, Radius: f.bound, WeightBound: f.weights.most()}
+	if f.jointly() {
+		p.Classes = f.several
+	}
 	if f.stated != "" {
 		var err error
 		if p.Set, err = geometry.ParseSet(f.stated, d); err != nil {
@@ -129,9 +159,6 @@ func (f *chosenFlags) one(n, d int, target accountant.Cost) (train.Plan, error) 
 		return train.Plan{}, err
 	}
 	f.Method, f.reason, f.set = choice.Name, choice.Reason, f.stated
-	if f.set == "" {
-		f.set = choice.Set
-	}
 	method, err := convex.New(choice.Name, choice.Options)
 	if err != nil {
 		return train.Plan{}, err
@@ -177,11 +204,17 @@ func (f *chosenFlags) bound(q float64) float64 {
 
 // explain names the method and the reason for it. The price is left to others.
 func (f *chosenFlags) explain(a *cli.App) bool {
-	a.Say("method: %s in %s: %s", f.Method, f.set, f.reason)
+	in := ""
+	if f.set != "" {
+		in = " in " + f.set
+	}
+	a.Say("method: %s%s: %s", f.Method, in, f.reason)
 	return false
 }
 
-func (f *chosenFlags) describe(r *modelReport) { r.Reason = f.reason }
+func (f *chosenFlags) describe(r *modelReport) {
+	r.Reason, r.Weights = f.reason, f.weights.report()
+}
 
 // ready rewrites the flags to those of a training whose method is known, or names everything that
 // train FILE lacks.
@@ -190,6 +223,21 @@ func (f *chosenFlags) ready(t *trainFamily, c *cobra.Command) error {
 	if err := t.requireAll(c, f.addsOrRemoves()); err != nil {
 		return err
 	}
+	if err := choose.CheckTarget(accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}); err != nil {
+		return err
+	}
+	if err := f.weights.check(c, f.Task); err != nil {
+		return err
+	}
+	if !t.isTable(t.private) {
+		if f.weights.column != "" {
+			return cli.Usagef("--weights goes with tables: %s is read as %s", t.private, t.formatOf(t.private))
+		}
+		if err := f.weights.resolve(nil); err != nil {
+			return err
+		}
+	}
+	t.weights = f.weights.column
 	if f.classes != "" && t.response == "" {
 		return cli.Usagef("--classes goes with --response: whose values they are")
 	}
@@ -197,7 +245,7 @@ func (f *chosenFlags) ready(t *trainFamily, c *cobra.Command) error {
 		t.categories = append(t.categories, t.response+"="+f.classes)
 	}
 	if t.selectFlags.score == "" && f.Task == "auc" && (t.selectFlags.grid != nil || t.testEps != 0 && !f.addsOrRemoves()) {
-		t.selectFlags.score = string(selection.Pairs)
+		t.selectFlags.score = selection.Pairs
 	}
 	return nil
 }
@@ -238,7 +286,7 @@ func (f *trainFamily) requireAll(c *cobra.Command, addsOrRemoves bool) error {
 	return cli.Usagef("%s must be given%s (see %s --help)", list, tasks, c.CommandPath())
 }
 
-// complete sets the number of classes by the rule of the response. It refuses a table whose rules
+// complete sets the number of classes by the rule of the response, and their weights. It refuses a table whose rules
 // leave records without a bound, or the response of a linear task without a range.
 func (f *chosenFlags) complete(m *prepare.Map) error {
 	if m.Response != nil && len(m.Response.Categories) > 2 {
@@ -246,6 +294,9 @@ func (f *chosenFlags) complete(m *prepare.Map) error {
 		if f.Task != "logistic" && f.Task != "hinge" {
 			return cli.Usagef("--task %s is not for %d classes: take logistic or hinge", f.Task, f.several)
 		}
+	}
+	if err := f.weights.resolve(m); err != nil {
+		return err
 	}
 	if f.radius == 0 {
 		return needsBound(m)
@@ -258,10 +309,21 @@ func (f *chosenFlags) complete(m *prepare.Map) error {
 
 // needsBound names the columns that leave records without a bound.
 func needsBound(m *prepare.Map) error {
-	var names []string
+	var names, plain []string
 	for _, column := range m.Features {
 		if column.Scale == nil && column.Categories == nil {
-			names = append(names, fmt.Sprintf("%q", column.Name))
+			names, plain = append(names, fmt.Sprintf("%q", column.Name)), append(plain, column.Name)
+		}
+	}
+	once := ""
+	if most := 100; len(plain) > most {
+		once = " (of many columns: --prepare)"
+	} else if len(plain) > 1 {
+		var b strings.Builder
+		w := csv.NewWriter(&b) // as list reads it
+		if w.Write(plain) == nil {
+			w.Flush()
+			once = "; of all of them at once, --scale '" + strings.TrimSuffix(b.String(), "\n") + "=LOW:HIGH'"
 		}
 	}
 	const most = 5
@@ -269,7 +331,7 @@ func needsBound(m *prepare.Map) error {
 		names = append(names[:most], fmt.Sprintf("%d more", more))
 	}
 	return cli.Usagef("--scale or --categories must be given for %s, or --radius: a record needs a "+
-		"public bound", strings.Join(names, ", "))
+		"public bound%s", strings.Join(names, ", "), once)
 }
 
 // needsRange names the response of a linear task, which has no range.

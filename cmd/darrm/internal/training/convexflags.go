@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -32,7 +31,10 @@ var convexFamily = family{
                           LIBSVM files are not made dense
   poly-sfw, nsfw          losses that need not be convex, in a polytope or lp ball
   proximally-guided       weakly convex losses with kinks, in an lp ball
-  dp-sgd, output-perturbation, objective-perturbation
+  dp-sgd                  noised gradient descent, on samples or at --rate 1 on all
+                          records; several classes by --task softmax:K
+  sufficient-statistics   one pass: ridge with --clip, logistic, softmax:K
+  output-perturbation, objective-perturbation
                           what is commonly used, to compare with
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
@@ -68,12 +70,13 @@ type convexFlags struct {
 	methodFlags
 	loss       loss.Loss // of --task
 	set        string
-	neighbours string
+	neighbours accountant.Relation
 	options    convex.Parameters
 }
 
 func (f *convexFlags) methods() methods {
 	return methods{familyFlags: f, addsOrRemoves: f.addsOrRemoves, norm: f.dualNorm,
+		classes:       f.several,
 		sparse:        func() bool { return f.Method == "frank-wolfe" },
 		measureSparse: f.measureSparse}
 }
@@ -87,24 +90,20 @@ func (f *convexFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.intercept, "intercept", false,
 		"add a feature 1 to each record, which --radius does not count; its weight is the model's "+
 			"intercept")
-	fl.StringVar(&f.neighbours, "neighbours", "",
+	cli.Enum(c, &f.neighbours, "neighbours",
 		"\"replace\" or \"add-remove\" one record (default: the method's, which dp-sgd has as "+
-			"add-remove)")
-	cli.OneOf(c, "neighbours", slices.Sorted(maps.Keys(neighbourNames))...)
-	registerOptions(fl, &f.options)
+			"add-remove)", accountant.AddOrRemoveOne, accountant.ReplaceOne)
+	cli.Register(c, &f.options)
 	cli.OneOf(c, "noise", convex.Calibrated, convex.Corrected, convex.Printed)
 	cli.OneOf(c, "selection", convex.Exponential, convex.PermuteAndFlip, convex.LaplaceNoise)
 	cli.OneOf(c, "score-changes", convex.Range, convex.Sup)
 	cli.OneOf(c, "oracle", convex.Fast, convex.Bisection)
 }
 
-// neighbourNames are the values of --neighbours.
-var neighbourNames = map[string]accountant.Relation{"replace": accountant.ReplaceOne,
-	"add-remove": accountant.AddOrRemoveOne}
-
 // linearTasks are the losses that depend on a prediction and a response.
 func linearTasks() []string {
-	return slices.DeleteFunc(loss.Names(), func(name string) bool { return name == "mean" })
+	return append(slices.DeleteFunc(loss.Names(), func(name string) bool { return name == "mean" }),
+		"softmax:K")
 }
 
 // geometry returns the set for models of dimension d, nil for none.
@@ -126,14 +125,25 @@ func (f *convexFlags) dualNorm() float64 {
 
 // addsOrRemoves reports whether neighbours differ by a record that one of them has more.
 func (f *convexFlags) addsOrRemoves() bool {
-	return f.neighbours == "add-remove" || f.neighbours == "" && f.Method == "dp-sgd"
+	return f.neighbours == accountant.AddOrRemoveOne || f.neighbours == 0 && f.Method == "dp-sgd"
 }
 
 func (f *convexFlags) Check(c *cobra.Command) (err error) {
 	if err = cli.Require(c, "radius", "eps", "delta"); err == nil {
-		f.loss, err = loss.Parse(f.Task)
+		f.loss, err = loss.ParseSized(f.Task)
+		if _, network := f.loss.(loss.Network); network {
+			_, err = loss.Parse(f.Task) // whose error names the tasks
+		}
 	}
 	return err
+}
+
+// several returns how many classes the task has, 0 for two or none.
+func (f *convexFlags) several() int {
+	if s, ok := f.loss.(loss.Softmax); ok {
+		return s.Classes()
+	}
+	return 0
 }
 
 func (f *convexFlags) about() modelKind {
@@ -151,7 +161,7 @@ func (f *convexFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	if o.Radius = f.radius; f.intercept && f.radius > 0 {
 		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
 	}
-	o.Neighbours, o.Loss = neighbourNames[f.neighbours], f.loss
+	o.Neighbours, o.Loss = f.neighbours, f.loss
 	method, err := convex.New(f.Method, o)
 	if err != nil {
 		return train.Plan{}, f.unused(err)

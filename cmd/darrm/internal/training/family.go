@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/pairwise"
@@ -73,6 +74,10 @@ type methods struct {
 	// addsOrRemoves tells the neighbouring relation before a price does.
 	addsOrRemoves func() bool
 	norm          func() float64 // q of the norm that --radius bounds; nil is 2
+	// weigh sets the weights of records; nil is for records without
+	weigh func(r *data.Records) (*data.Records, error)
+	// radius is the default of --radius, of the bound that the columns' rules add up to; nil is that bound
+	radius func(bound float64) float64
 	// complete checks the rules of a table, whose columns are then always looked at first.
 	complete func(m *prepare.Map) error
 	classes  func() int               // how many there are, where more than two; nil refuses them
@@ -117,8 +122,8 @@ func (f *methodFlags) common() *methodFlags { return f }
 // register adds the flags; norm names the norm that --radius bounds.
 func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm string) {
 	fl := c.Flags()
-	fl.StringVar(&f.Method, "method", methods[0], strings.Join(methods, ", "))
-	cli.OneOf(c, "method", methods...)
+	f.Method = methods[0]
+	cli.Enum(c, &f.Method, "method", strings.Join(methods, ", "), methods...)
 	fl.StringVar(&f.Task, "task", "", "loss to be minimised: "+tasks)
 	fl.Float64Var(&f.radius, "radius", 0,
 		"public bound on the norm of a record's features, to which longer ones are shortened, each "+
@@ -151,7 +156,7 @@ func (f *methodFlags) unused(err error) error {
 
 // unusedGiven refuses a flag that is given and whose option the method does not have.
 func (f *methodFlags) unusedGiven(c *cobra.Command, options any) error {
-	for _, o := range train.Options(options) {
+	for _, o := range param.Of(options) {
 		if c.Flags().Changed(o.Flag) && !o.IsFor(f.Method) {
 			return cli.Usagef("--%s is not for --method %s", o.Flag, f.Method)
 		}

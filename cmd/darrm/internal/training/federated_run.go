@@ -68,8 +68,7 @@ darrm train federated --insecure-seed, which marks its model as a simulation.`,
 		RunE:              func(c *cobra.Command, _ []string) error { return f.runRole(c, a) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.role, "role", "", "silo, shuffler or leader")
-	cli.OneOf(c, "role", roleSilo, roleShuffler, roleLeader)
+	cli.Enum(c, &f.role, "role", "silo, shuffler or leader", roleSilo, roleShuffler, roleLeader)
 	fl.StringVar(&f.place.Shared, "shared", "", "folder that all roles read and write")
 	fl.StringVar(&f.place.Secrets, "secrets", "",
 		"silo, shuffler: folder of this role alone, made if need be")

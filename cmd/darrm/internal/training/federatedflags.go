@@ -76,9 +76,9 @@ type federatedFlags struct {
 
 func (f *federatedFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.Method, "method", methodPSGM,
-		`"psgm", without a trusted server, or "central", with one, to compare`)
-	cli.OneOf(c, "method", methodPSGM, methodCentral)
+	f.Method = methodPSGM
+	cli.Enum(c, &f.Method, "method", `"psgm", without a trusted server, or "central", with one, to compare`,
+		methodPSGM, methodCentral)
 	fl.IntVar(&f.period, "period", 1, "central: rounds from one full gradient to the next")
 	f.registerRun(c)
 	fl.IntSliceVar(&f.psgm.Silos, "silos", nil,
@@ -94,20 +94,13 @@ func (f *federatedFlags) registerRun(c *cobra.Command) {
 		"add a feature 1 to each record; its weight is the model's intercept")
 	f.psgm = federated.PSGM{Momentum: 0.1, Randomizer: federated.OneBit, Setting: federated.Setting{
 		Rounds: 50, Output: federated.Last, Local: federated.Local{Steps: 1}}}
-	registerOptions(fl, &f.psgm)
-	cli.OneOf(c, "account", append(amplificationModes(), string(federated.Unshuffled))...)
+	cli.Register(c, &f.psgm)
+	cli.OneOf(c, "account", append(texts(amplification.Modes()), string(federated.Unshuffled))...)
 	cli.Offer(c, "randomizer", cobra.FixedCompletions([]string{string(federated.OneBit),
 		string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)},
 		cobra.ShellCompDirectiveNoFileComp))
 	cli.OneOf(c, "output", federated.Last, federated.Uniform)
 	f.privacyFlags.register(c)
-}
-
-func amplificationModes() (names []string) {
-	for _, m := range amplification.Modes() {
-		names = append(names, string(m))
-	}
-	return names
 }
 
 func (f *federatedFlags) Check(c *cobra.Command) (err error) {

@@ -1,23 +1,19 @@
 package training
 
 import (
-	"encoding"
+	"cmp"
 	"errors"
-	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
 )
 
@@ -38,9 +34,8 @@ const sharedFlag = "allow-shared-records"
 // Register adds the flags to a command.
 func (f *DataFlags) Register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+
-		strings.Join(datasets.Names(), ", "))
-	cli.OneOf(c, "data-set", datasets.Names()...)
+	cli.Enum(c, &f.dataSet, "data-set", "one of the known data sets: "+strings.Join(datasets.Names(), ", "),
+		datasets.Names()...)
 	fl.StringVar(&f.dataDir, "data-dir", "",
 		"folder with the real files of --data-set (default: generated stand-ins)")
 	cli.TakesFolder(c, "data-dir")
@@ -148,13 +143,10 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 		return datasets.Set{}, err
 	}
 	if f.dataSet != "" {
-		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels",
-			"public-labels", "positive", "intercept", "prepare", "columns", "all-but", "scale", "categories",
-			"fill", "hold-out"} {
-			if c.Flags().Changed(name) {
-				return datasets.Set{}, cli.Usagef("--%s goes with --private: a known data set has its own",
-					name)
-			}
+		if err := cli.Refuse(c, "goes with --private: a known data set has its own", "public", "response", "no-header",
+			"decimal-comma", "data-format", "task", "labels", "public-labels", "positive", "intercept", "prepare",
+			"columns", "all-but", "scale", "categories", "fill", "hold-out"); err != nil {
+			return datasets.Set{}, err
 		}
 		if !slices.Contains(datasets.Names(), f.dataSet) {
 			return datasets.Set{}, cli.Usagef("data-set = %q, but it must be one of %s", f.dataSet,
@@ -171,12 +163,8 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 		}
 		return set, err
 	}
-	for _, name := range []string{"data-dir", "data-seed"} {
-		if c.Flags().Changed(name) {
-			return datasets.Set{}, cli.Usagef("--%s goes with --data-set", name)
-		}
-	}
-	if err := cli.Require(c, "task"); err != nil {
+	if err := cmp.Or(cli.Refuse(c, "goes with --data-set", "data-dir", "data-seed"),
+		cli.Require(c, "task")); err != nil {
 		return datasets.Set{}, err
 	}
 	if f.publicLabels != "" && f.public == "" {
@@ -212,51 +200,10 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 var FlagGroups = []cli.FlagGroup{
 	{Title: "Budget", Flags: "eps delta n rows-per-person runs stopping grid score score-bound " +
 		"score-changes score-share selection neighbours accept-weak full-budget"},
-	{Title: "Records", Flags: "private public response columns all-but scale categories fill prepare " +
-		"no-header labels public-labels positive data-format data-set data-dir data-seed dim features " +
+	{Title: "Records", Flags: "private public response columns all-but scale categories fill prepare weights weight-bound class-weights " +
+		"no-header decimal-comma labels public-labels positive data-format data-set data-dir data-seed dim features " +
 		"intercept radius hold-out allow-shared-records silo silos colluding missing"},
 	{Title: "Output", Flags: "out force dry-run insecure-seed"},
 	{Title: "Ledger", Flags: "ledger request-id checkpoint"},
 	{Title: "Method"},
 }
-
-// registerOptions adds a flag for each parameter of a struct of options, whose value is the default.
-func registerOptions(fl *pflag.FlagSet, options any) {
-	for _, o := range train.Options(options) {
-		o.Help = strings.ReplaceAll(o.Help, "$", "--")
-		switch p := o.Value.Addr().Interface().(type) {
-		case *float64:
-			fl.Float64Var(p, o.Flag, *p, o.Help)
-		case *int:
-			fl.IntVar(p, o.Flag, *p, o.Help)
-		case *uint64:
-			fl.Uint64Var(p, o.Flag, *p, o.Help)
-		case *bool:
-			fl.BoolVar(p, o.Flag, *p, o.Help)
-		case *[]int:
-			fl.IntSliceVar(p, o.Flag, *p, o.Help)
-		default:
-			fl.Var(textValue{o.Value}, o.Flag, o.Help)
-		}
-	}
-}
-
-// textValue is a flag of a type that is a string, or that reads itself from one.
-type textValue struct{ reflect.Value }
-
-func (v textValue) Set(text string) error {
-	if p, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		return p.UnmarshalText([]byte(text))
-	}
-	v.SetString(text)
-	return nil
-}
-
-func (v textValue) String() string {
-	if !v.IsValid() || v.IsZero() {
-		return ""
-	}
-	return fmt.Sprint(v.Interface())
-}
-
-func (v textValue) Type() string { return "string" }

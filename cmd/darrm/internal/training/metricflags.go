@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -65,12 +66,8 @@ func (f *metricFlags) register(c *cobra.Command) {
 }
 
 func (f *metricFlags) Check(c *cobra.Command) error {
-	for _, name := range []string{"clip", "grid"} {
-		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s is not for --method %s", name, f.Method)
-		}
-	}
-	return cli.Require(c, "radius", "ball", "eps", "delta")
+	return cmp.Or(cli.Refuse(c, "is not for --method "+f.Method, "clip", "grid"),
+		cli.Require(c, "radius", "ball", "eps", "delta"))
 }
 
 func (f *metricFlags) about() modelKind {

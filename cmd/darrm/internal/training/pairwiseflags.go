@@ -83,7 +83,7 @@ func (f *pairwiseFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.ball, "ball", 0,
 		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+
 			"be given)")
-	registerOptions(fl, &f.options)
+	cli.Register(c, &f.options)
 	cli.OneOf(c, "rule", pairwise.Averaged, pairwise.Mixture, pairwise.Exact, pairwise.Chernoff,
 		pairwise.Paper)
 	cli.OneOf(c, "noise", train.Calibrated, pairwise.Corrected, train.Printed)
@@ -111,11 +111,9 @@ func (f *pairwiseFlags) promiseless(c *cobra.Command) error {
 	if seed == nil {
 		return cli.Usagef("method = %q promises no privacy, so there is no price", f.Method)
 	}
-	for _, name := range []string{"eps", "delta", "grid"} {
-		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s is not for --method %s, which promises no privacy (private: %s)", name,
-				f.Method, strings.Join(f.private(), ", "))
-		}
+	if err := cli.Refuse(c, fmt.Sprintf("is not for --method %s, which promises no privacy (private: %s)", f.Method,
+		strings.Join(f.private(), ", ")), "eps", "delta", "grid"); err != nil {
+		return err
 	}
 	if !seed.Changed {
 		return cli.Usagef("method = %q promises no privacy: it is for --insecure-seed only (private: %s)",

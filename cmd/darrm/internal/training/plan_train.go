@@ -12,7 +12,6 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/data"
@@ -31,6 +30,7 @@ type planTrainFlags struct {
 	delta       float64
 	radius      float64
 	reach, best float64
+	classes     int // of made-up records
 	repeats     int
 	seed        uint64
 }
@@ -50,7 +50,8 @@ It is a guess: private records may be harder or easier than those. It reads no p
 record and no ledger. FILE must be public: the figures have no noise that covers it.
 
 With --reach it says from how many records on the score is reached, by a line between the
-numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R² of linear.`,
+numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R² of linear.
+Several classes are --num-classes of made-up records, or the words of the response in FILE.`,
 		Example: `  darrm plan train --task logistic --dim 20 --best 0.85 --eps 0.5,1,2 --delta 1e-6 --reach 0.8
   darrm plan train public.csv --response y --scale age=0:120 --categories sex=Male,Female \
     --task logistic --eps 1 --delta 1e-6 --n 1000,3000,10000`,
@@ -59,8 +60,7 @@ numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R²
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.task, "task", "", strings.Join(choose.Tasks(), ", "))
-	cli.OneOf(c, "task", choose.Tasks()...)
+	cli.Enum(c, &f.task, "task", strings.Join(choose.Tasks(), ", "), choose.Tasks()...)
 	f.eps = cli.NewList("", cli.EpsilonList(func(x float64) error { return check.Positive("eps", x) }))
 	fl.Var(f.eps, "eps", "ε of one model, or several")
 	fl.Float64Var(&f.delta, "delta", 0, "δ of one model")
@@ -69,6 +69,8 @@ numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R²
 	fl.Float64Var(&f.reach, "reach", 0, "score that is wanted")
 	fl.Float64Var(&f.best, "best", 0.85,
 		"without FILE: score of the best model of the made-up records")
+	fl.IntVar(&f.classes, "num-classes", 0,
+		"without FILE: number of classes of the made-up records, where they are more than two")
 	fl.IntVar(&f.repeats, "repeats", 5, "trainings for each figure")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all draws: the same command has the same figures")
 	fl.Float64Var(&f.radius, "radius", 0,
@@ -82,20 +84,14 @@ numbers that were tried. Scores: accuracy of logistic and hinge, AUC of auc, R²
 
 // planTrainReport is the result of plan train, in JSON.
 type planTrainReport struct {
-	Guess    bool           `json:"guess"` // always true
-	By       string         `json:"by"`
-	Task     string         `json:"task"`
-	Score    string         `json:"score"`
-	Delta    float64        `json:"delta"`
-	Runs     int            `json:"runs"`
-	Expected []plannedScore `json:"expected"`
-	Reach    []reached      `json:"reach,omitempty"`
-}
-
-// plannedScore is an expected score with what is proved.
-type plannedScore struct {
-	choose.Expected
-	Theory *theory `json:"theory,omitempty"`
+	Guess    bool              `json:"guess"` // always true
+	By       string            `json:"by"`
+	Task     string            `json:"task"`
+	Score    string            `json:"score"`
+	Delta    float64           `json:"delta"`
+	Runs     int               `json:"runs"`
+	Expected []choose.Expected `json:"expected"`
+	Reach    []reached         `json:"reach,omitempty"`
 }
 
 // reached is from how many records on a score is expected.
@@ -134,7 +130,7 @@ func (f *planTrainFlags) run(c *cobra.Command, a *cli.App, args []string) error 
 			if err != nil {
 				return fmt.Errorf("n = %d: %w", n, err)
 			}
-			report.Expected = append(report.Expected, plannedScore{e, newTheory(e.Bound)})
+			report.Expected = append(report.Expected, e)
 			count(len(report.Expected), len(f.numbers)*len(f.epsilons))
 		}
 	}
@@ -162,8 +158,8 @@ func (f *planTrainFlags) check(c *cobra.Command, args []string) error {
 		if err := cli.Require(c, "dim"); err != nil {
 			return err
 		}
-	} else if c.Flags().Changed("best") || c.Flags().Changed("dim") {
-		return cli.Usagef("--dim and --best go with made-up records: leave %q out, or them", args[0])
+	} else if c.Flags().Changed("best") || c.Flags().Changed("dim") || c.Flags().Changed("num-classes") {
+		return cli.Usagef("--dim, --best and --num-classes go with made-up records: leave %q out, or them", args[0])
 	}
 	if f.epsilons = f.eps.Values; len(f.numbers) == 0 {
 		return cli.Usagef("--n must have one number or more")
@@ -179,17 +175,20 @@ func (f *planTrainFlags) check(c *cobra.Command, args []string) error {
 
 // madeUp sets the records to made-up ones.
 func (f *planTrainFlags) madeUp(to choose.Forecast) (choose.Forecast, error) {
-	learn, test, err := choose.MadeUp(f.task, f.dim, f.best, f.seed)
+	learn, test, err := choose.MadeUp(f.task, f.classes, f.dim, f.best, f.seed)
 	if err != nil {
 		return to, err
 	}
 	d := float64(f.dim)
 	to.Learn, to.Test = learn, test
-	to.Problem = choose.Problem{Task: f.task, Neighbours: accountant.ReplaceOne,
+	to.Problem = choose.Problem{Task: f.task, Classes: f.classes, Neighbours: accountant.ReplaceOne,
 		Radius: func(q float64) float64 {
 			radius := 1.0
 			if !math.IsInf(q, 1) {
 				radius = math.Pow(d, 1/q)
+			}
+			if q == 2 { // as train FILE and the records have it
+				radius = choose.Radius(radius)
 			}
 			return geometry.WithIntercept(radius, q)
 		}}
@@ -213,11 +212,14 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 	if err != nil {
 		return to, err
 	}
+	classes := 0
 	if r := m.Response; r != nil && len(r.Categories) > 2 {
-		return to, cli.Usagef("--categories = %q: plan train is for two classes", r.Categories)
+		if classes = len(r.Categories); f.task != "logistic" {
+			return to, cli.Usagef("--categories = %q: several classes are for --task logistic", r.Categories)
+		}
 	}
 	if f.radius == 0 {
-		if f.radius = m.Radius(2); math.IsInf(f.radius, 1) {
+		if f.radius = choose.Radius(m.Radius(2)); math.IsInf(m.Radius(2), 1) {
 			return to, needsBound(m)
 		}
 	}
@@ -233,7 +235,15 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 	if err != nil {
 		return to, err
 	}
-	l, err := choose.Loss(f.task)
+	to.Problem = choose.Problem{Task: f.task, Classes: classes, Neighbours: accountant.ReplaceOne,
+		Radius: func(q float64) float64 {
+			radius := f.radius // also where q is larger than 2
+			if q > 2 {
+				radius = min(radius, m.Radius(q))
+			}
+			return geometry.WithIntercept(radius, q)
+		}}
+	l, err := to.Problem.Loss()
 	if err != nil {
 		return to, err
 	}
@@ -243,22 +253,14 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 		}
 	}
 	to.Learn, to.Test = learn.WithIntercept(), test.WithIntercept()
-	to.Problem = choose.Problem{Task: f.task, Neighbours: accountant.ReplaceOne,
-		Radius: func(q float64) float64 {
-			radius := f.radius // also where q is larger than 2
-			if q > 2 {
-				radius = min(radius, m.Radius(q))
-			}
-			return geometry.WithIntercept(radius, q)
-		}}
 	return to, nil
 }
 
 // from returns from how many records on the score is reached at the i-th ε, by a line in the
 // logarithm of n between the numbers tried, nil where none reaches it. The least n that is tried
 // and reaches it is the answer where it is the first.
-func (f *planTrainFlags) from(all []plannedScore, i int) *int {
-	var before plannedScore
+func (f *planTrainFlags) from(all []choose.Expected, i int) *int {
+	var before choose.Expected
 	for k := i; k < len(all); k += len(f.epsilons) {
 		at := all[k]
 		if at.Median >= f.reach {
@@ -281,25 +283,6 @@ func rounded(x float64) int {
 	return int(math.Ceil(x/unit) * unit)
 }
 
-// printProved prints the bounds that say something.
-func (f *planTrainFlags) printProved(w *terminal.Page, r planTrainReport) error {
-	t := terminal.TextTable{Header: []string{"n", "ε", "method", "expected", "at most",
-		"any model", "by"}}
-	for _, e := range r.Expected {
-		if b := e.Bound; b != nil && b.Says() {
-			t.Rows = append(t.Rows, []string{strconv.Itoa(e.Records), cli.Shortest(e.Epsilon), e.Method,
-				string(b.Of), num.Outward(b.Value, 4, true), num.Outward(b.Nothing, 4, true), b.Theorem})
-		}
-	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	w.Printf("\n")
-	w.Text("  ", "proved, for independent records, where that says something:")
-	w.Printf("\n")
-	return w.Table(t)
-}
-
 func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 	w.Text("  ", fmt.Sprintf("A GUESS, by %s: private records may be harder or easier to learn from",
 		r.By))
@@ -318,9 +301,6 @@ func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 		t.Rows = append(t.Rows, row)
 	}
 	if err := w.Table(t); err != nil {
-		return err
-	}
-	if err := f.printProved(w, r); err != nil {
 		return err
 	}
 	for _, reach := range r.Reach {

@@ -223,8 +223,8 @@ func predict(m *model.Model, r *data.Records) (predictions, error) {
 			}
 			p.Predictions = append(p.Predictions, float64(model.Highest(scores)))
 			p.ClassScores = append(p.ClassScores, scores)
-			if m.Link == model.LinkLogit {
-				p.ClassChances = append(p.ClassChances, model.Probabilities(scores))
+			if chances := m.Link.Probabilities(scores); chances != nil {
+				p.ClassChances = append(p.ClassChances, chances)
 			}
 			continue
 		}
@@ -343,9 +343,11 @@ func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) erro
 		rows = append(rows, []string{"nearest neighbour of the same class", num.Percent(*e.Nearest)},
 			[]string{"the same by Euclid's distance", num.Percent(*e.NearestEuclid)})
 	case m.Parts != nil:
-		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)})
+		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)},
+			[]string{"always the commonest class", num.Percent(*e.BaseRate)})
 	case e.Accuracy != nil:
 		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)},
+			[]string{"always the commonest class", num.Percent(*e.BaseRate)},
 			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	case m.Link.Ranks():
 		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
@@ -353,7 +355,14 @@ func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) erro
 		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)},
 			[]string{"R²", figureOrNone(e.R2)})
 	}
-	return w.Table(terminal.TextTable{Header: []string{"figure", "value"}, Rows: rows})
+	if err := w.Table(terminal.TextTable{Header: []string{"figure", "value"}, Rows: rows}); err != nil {
+		return err
+	}
+	if e.Constant {
+		w.Text("  ", "the accuracy is no better than a constant's: that of always the commonest class is "+
+			"within its 95 % interval, or above it")
+	}
+	return nil
 }
 
 // showAUC writes an AUC with its interval.

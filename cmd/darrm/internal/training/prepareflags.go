@@ -19,6 +19,7 @@ type prepareFlags struct {
 	file                    string
 	columns, allBut         []string
 	scale, categories, fill []string
+	center                  string
 }
 
 func (f *prepareFlags) register(c *cobra.Command) {
@@ -39,6 +40,9 @@ func (f *prepareFlags) register(c *cobra.Command) {
 	fl.StringArrayVar(&f.fill, "fill", nil,
 		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; "+
 			"of several columns as COLUMN,COLUMN…=VALUE")
+	cli.Enum(c, &f.center, "center",
+		"number of a range that becomes 0: its \"middle\", or \"zero\" to keep 0 at 0 where the range has "+
+			"it (default: the task's, of train FILE, else middle)", "middle", prepare.Zero)
 	cli.ExcludeEach(c, "the file names the columns", "prepare", "columns", "all-but")
 	cli.Exclude(c, "", "columns", "all-but")
 }
@@ -46,13 +50,13 @@ func (f *prepareFlags) register(c *cobra.Command) {
 // stated reports whether there is a rule.
 func (f *prepareFlags) stated() bool {
 	return f.file != "" || f.columns != nil || f.allBut != nil || f.scale != nil ||
-		f.categories != nil || f.fill != nil
+		f.categories != nil || f.fill != nil || f.center != ""
 }
 
 // onlyTables refuses rules for files without named columns.
 func (f *recordFlags) onlyTables(path string) error {
 	if !f.isTable(path) && f.stated() {
-		return cli.Usagef("--prepare, --columns, --all-but, --scale, --categories and --fill go with "+
+		return cli.Usagef("--prepare, --columns, --all-but, --scale, --categories, --fill and --center go with "+
 			"tables: %s is read as %s", path, f.formatOf(path))
 	}
 	return nil
@@ -79,6 +83,10 @@ func (f *recordFlags) rules(c *cobra.Command, a *cli.App) (r prepare.Rules, err 
 	}
 	if f.response != "" {
 		r.Response = f.response
+	}
+	r.Weight = f.weights
+	if r.Center = f.center; r.Center == "middle" {
+		r.Center = ""
 	}
 	return r, f.prepareFlags.add(&r)
 }
@@ -177,6 +185,9 @@ type earlyTable struct {
 
 // openEarly opens a table for its columns, which are public.
 func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string) (*prepare.Map, error) {
+	if err := f.onlyHeaders(path); err != nil {
+		return nil, err
+	}
 	rules, err := f.rules(c, a)
 	if err != nil {
 		return nil, err

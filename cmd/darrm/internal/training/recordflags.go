@@ -26,7 +26,9 @@ type recordFlags struct {
 	dataFormat, response string
 	positive             []int
 	noHeader             bool
+	decimalComma         bool
 	dim                  int
+	weights              string // column of the weights
 	prepareFlags
 
 	early  *earlyTable  // opened for its columns, and not read yet
@@ -36,12 +38,13 @@ type recordFlags struct {
 func (f *recordFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataFormat, "data-format", "auto",
-		"tables as \"csv\", \"tsv\", \"jsonl\" or \"parquet\", \"libsvm\", or \"idx\" (images, pixels "+
-			"over 255); auto goes by the name (.csv, .tsv, .jsonl, .parquet; .idx or -ubyte; else libsvm; "+
+		"tables as \"csv\", \"tsv\", \"jsonl\", \"parquet\" or \"npy\" (numbers), \"libsvm\", or \"idx\" (images, pixels "+
+			"over 255); auto goes by the name (.csv, .tsv, .jsonl, .parquet, .npy; .idx or -ubyte; else libsvm; "+
 			"with .gz or .zst too)")
 	cli.OneOf(c, "data-format", append([]string{"auto", formatLIBSVM, formatIDX}, tableFormats...)...)
 	registerResponse(c, &f.response)
 	registerNoHeader(c, &f.noHeader)
+	fl.BoolVar(&f.decimalComma, "decimal-comma", false, "numbers of CSV and TSV have a decimal comma, as 3,5")
 	fl.IntVar(&f.dim, "dim", 0,
 		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
 	fl.IntSliceVar(&f.positive, "positive", nil,
@@ -55,8 +58,12 @@ func registerNoHeader(c *cobra.Command, noHeader *bool) {
 
 // onlyHeaders refuses --no-header for files that never have one.
 func (f *recordFlags) onlyHeaders(path string) error {
-	if format := f.formatOf(path); f.noHeader && format != formatCSV && format != formatTSV {
+	format := f.formatOf(path)
+	switch text := format == formatCSV || format == formatTSV; {
+	case f.noHeader && !text:
 		return cli.Usagef("--no-header goes with CSV and TSV: %s is read as %s", path, format)
+	case f.decimalComma && !text:
+		return cli.Usagef("--decimal-comma goes with CSV and TSV: %s is read as %s", path, format)
 	}
 	return nil
 }
@@ -72,16 +79,17 @@ const (
 	formatCSV    = "csv"
 	formatTSV    = "tsv"
 	formatJSONL  = "jsonl"
+	formatNPY    = "npy"
 	formatLIBSVM = "libsvm"
 	formatIDX    = "idx"
 )
 
 // tableFormats are the formats of rows and named columns.
-var tableFormats = []string{formatCSV, formatTSV, formatJSONL, "parquet"}
+var tableFormats = []string{formatCSV, formatTSV, formatJSONL, "parquet", formatNPY}
 
 // formatEndings are the formats of files with an ending, without the dot.
 var formatEndings = map[string]string{"csv": formatCSV, "tsv": formatTSV, "tab": formatTSV,
-	"jsonl": formatJSONL, "ndjson": formatJSONL, "idx": formatIDX}
+	"jsonl": formatJSONL, "ndjson": formatJSONL, "idx": formatIDX, "npy": formatNPY}
 
 // compressionEndings are the compressions of files with an ending.
 var compressionEndings = map[string]string{".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
@@ -123,6 +131,14 @@ func (f *recordFlags) isTable(path string) bool {
 
 // table returns the table of a file's data, decompressed.
 func (f *recordFlags) table(r io.Reader, path string) (*data.Table, error) {
+	t, err := f.tableOf(r, path)
+	if err == nil {
+		t.DecimalComma = f.decimalComma
+	}
+	return t, err
+}
+
+func (f *recordFlags) tableOf(r io.Reader, path string) (*data.Table, error) {
 	switch name := f.formatOf(path); name {
 	case formatCSV:
 		return data.NewCSV(r, !f.noHeader)
@@ -130,6 +146,8 @@ func (f *recordFlags) table(r io.Reader, path string) (*data.Table, error) {
 		return data.NewTSV(r, !f.noHeader)
 	case formatJSONL:
 		return data.NewJSONL(r)
+	case formatNPY:
+		return data.NewNPY(r)
 	default:
 		i := slices.IndexFunc(format.Registered(), func(row *format.Format) bool {
 			return row.Name == name

@@ -19,7 +19,8 @@ import (
 // selectFlags hold the private choice among candidates, which every train command has.
 type selectFlags struct {
 	grid               []string
-	stopping, score    string
+	stopping           string
+	score              selection.Kind
 	runs, share, bound float64
 	points             []gridPoint // of --grid
 	command            *cobra.Command
@@ -46,12 +47,11 @@ func (f *selectFlags) register(c *cobra.Command) {
 		strings.Join(accountant.StoppingNames(), ", ")+" (default: train each candidate of --grid once)")
 	fl.Float64Var(&f.runs, "runs", 0,
 		"expected number of candidates trained with --stopping (default: as many as --grid has)")
-	fl.StringVar(&f.score, "score", "",
+	cli.Enum(c, &f.score, "score",
 		"what candidates are compared by on the private records, and --score-eps tells: right classes, "+
 			"\"accuracy\", "+
 			"\"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy "+
-			"for classes, pairs where the order counts)")
-	cli.OneOf(c, "score", selection.Kinds()...)
+			"for classes, pairs where the order counts)", selection.Kinds()...)
 	fl.Float64Var(&f.bound, "score-bound", 0,
 		"public bound that the losses of --score loss are cut to")
 	fl.Float64Var(&f.share, "score-share", 0,
@@ -60,24 +60,18 @@ func (f *selectFlags) register(c *cobra.Command) {
 }
 
 // notInGrid are flags that all candidates share, since they are compared or priced by them.
-var notInGrid = []string{"task", "intercept", "eps", "delta", "neighbours", "noise", "grid",
-	"stopping", "runs", "score", "score-bound", "score-share"}
+var notInGrid = append([]string{"task", "intercept", "eps", "delta", "neighbours", "noise", "grid",
+	"stopping", "runs", "score", "score-bound", "score-share"}, weightNames...)
 
 // prepare reads --grid, whose flags must be among those of the method, and sets the flags to its
 // first point.
 func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) error {
 	if len(f.grid) == 0 {
-		for _, name := range []string{"stopping", "runs", "score-share"} {
-			if c.Flags().Changed(name) {
-				return cli.Usagef("--%s goes with --grid", name)
-			}
+		err := cli.Refuse(c, "goes with --grid", "stopping", "runs", "score-share")
+		if err == nil && !c.Flags().Changed("score-eps") {
+			err = cli.Refuse(c, "goes with --grid or --score-eps", "score", "score-bound")
 		}
-		for _, name := range []string{"score", "score-bound"} {
-			if c.Flags().Changed(name) && !c.Flags().Changed("score-eps") {
-				return cli.Usagef("--%s goes with --grid or --score-eps", name)
-			}
-		}
-		return nil
+		return err
 	}
 	own := &cobra.Command{}
 	method(own)
@@ -178,10 +172,10 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 
 // scoreOf returns the score of --score, or that of a model's link.
 func (f *selectFlags) scoreOf(task string, link model.Link) (selection.Score, error) {
-	s := selection.Score{Kind: selection.Kind(f.score), Bound: f.bound}
+	s := selection.Score{Kind: f.score, Bound: f.bound}
 	if link != model.LinkRank {
 		var err error
-		if s.Loss, err = loss.Parse(task); err != nil {
+		if s.Loss, err = loss.ParseSized(task); err != nil {
 			return s, err
 		}
 	}
@@ -193,6 +187,9 @@ func (f *selectFlags) scoreOf(task string, link model.Link) (selection.Score, er
 		s.Kind = selection.Pairs
 	default:
 		s.Kind = selection.MeanLoss
+	}
+	if several, ok := s.Loss.(loss.Softmax); ok && s.Kind == selection.Accuracy {
+		s.Classes = several.Classes()
 	}
 	return s, nil
 }

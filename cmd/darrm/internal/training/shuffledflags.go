@@ -39,7 +39,7 @@ The noise is the least that meets --eps and --delta by the accounting --mode, or
 --noise. "best" takes the mode that needs the least noise of those whose conditions
 hold, which rests on the plan and on no record; "paper" is the source's. Shuffled data
 get no figure of Poisson sampling. Amplification is counted only where its conditions
-hold; stderr says what was counted and why. docs/training-accounting.md has the proofs.
+hold; stderr says what was counted and why. docs/training.md has the proofs.
 
 The model goes to stdout or --out as JSON. With --checkpoint the state after each
 epoch is kept in a file, which is SECRET: after a Ctrl-C the same command goes on
@@ -71,7 +71,7 @@ Choosing a step size by its results is not private and not paid for.`,
 a given --noise, or the noise that --eps needs.
 
 "best", which train takes by default, is the smallest figure of those whose conditions
-hold; "paper" is the source's; docs/training-accounting.md has the proofs of the others.
+hold; "paper" is the source's; docs/training.md has the proofs of the others.
 --mode tells of one only. Noise on public steps counts only where the losses are convex,
 clipping keeps steps non-expansive, and η ≤ 2/L for every sample (--smoothness);
 otherwise "paper" and "gaussian-exact" say why it does not, and the others refuse. The
@@ -95,9 +95,9 @@ flags --task and --score that say how candidates are compared.`,
 // ShuffledFlags hold a method of learn/shuffled and its parameters.
 type ShuffledFlags struct {
 	methodFlags
-	order, mode, conversion string
-	l1, l2, ball            float64
-	Options                 shuffled.Config // of the flags whose name is a field's
+	order        string
+	l1, l2, ball float64
+	Options      shuffled.Config // of the flags whose name is a field's
 
 	config shuffled.Config  // checked, without what the data have
 	Set    datasets.Set     // that is trained on
@@ -115,9 +115,9 @@ func (f *ShuffledFlags) register(c *cobra.Command) { f.RegisterBy(c, iteration.B
 // RegisterBy adds the flags, with a standard for --mode.
 func (f *ShuffledFlags) RegisterBy(c *cobra.Command, standard iteration.Mode) {
 	fl := c.Flags()
-	fl.StringVar(&f.Task, "task", "",
-		"\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
-	cli.OneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
+	cli.Enum(c, &f.Task, "task",
+		"\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own",
+		slices.Sorted(maps.Keys(lossNames))...)
 	fl.Float64Var(&f.radius, "radius", 0,
 		"public bound on the norm of a record's features; longer private ones are shortened. Without "+
 			"it the largest norm at hand counts, which no release may rest on")
@@ -138,36 +138,34 @@ func (f *ShuffledFlags) registerSteps(c *cobra.Command, more string) {
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁"+more)
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²"+more)
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in"+more)
-	fl.StringVar(&f.Method, "method", string(shuffled.DPShuffleG),
-		strings.Join(texts(shuffled.Schemes()), ", "))
-	cli.OneOf(c, "method", shuffled.Schemes()...)
-	fl.StringVar(&f.order, "order", "rr",
-		"order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
-	cli.OneOf(c, "order", slices.Sorted(maps.Keys(orderNames))...)
+	f.Method, f.order = string(shuffled.DPShuffleG), "rr"
+	schemes := texts(shuffled.Schemes())
+	cli.Enum(c, &f.Method, "method", strings.Join(schemes, ", "), schemes...)
+	cli.Enum(c, &f.order, "order",
+		"order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch",
+		slices.Sorted(maps.Keys(orderNames))...)
 	f.Options.Fraction, f.Options.Epochs = 0.5, 50
-	registerOptions(fl, &f.Options)
+	cli.Register(c, &f.Options)
 	f.privacyFlags.register(c)
 }
 
 // registerMode adds --mode and --conversion.
 func (f *ShuffledFlags) registerMode(c *cobra.Command, standard iteration.Mode) {
-	fl := c.Flags()
-	fl.StringVar(&f.mode, "mode", string(standard),
+	f.Options.Mode = standard
+	cli.Enum(c, &f.Options.Mode, "mode",
 		"way of accounting: \"best\" is the one with the smallest figure of "+
 			strings.Join(texts(iteration.Modes()[1:]), ", ")+
-			" whose conditions hold; \"paper\" is the source's")
-	cli.OneOf(c, "mode", iteration.Modes()...)
-	fl.StringVar(&f.conversion, "conversion", "",
+			" whose conditions hold; \"paper\" is the source's", iteration.Modes()...)
+	cli.Enum(c, &f.Options.Conversion, "conversion",
 		"to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences, \"exact\" from "+
-			"privacy losses (default: the best for --mode best, else classical)")
-	cli.OneOf(c, "conversion", iteration.Conversions()...)
+			"privacy losses (default: the best for --mode best, else classical)",
+		iteration.Conversions()...)
 }
 
 // settings returns the configuration of the flags without the data's part.
 func (f *ShuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 	o := f.Options
 	o.Method, o.Order, o.Target = shuffled.Scheme(f.Method), orderNames[f.order], f.target()
-	o.Mode, o.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
 	if !o.Method.UsesFraction() {
 		if o.Fraction = 0; c.Flags().Changed("fraction") {
 			return o, cli.Usagef("--fraction: %s has no public part to leave", o.Method)

@@ -36,10 +36,8 @@ var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "
 // stream trains on stdin and keeps one record at a time. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *cli.App,
 	online func(d int) (*pairwise.Online, error), m release.Model) error {
-	for _, name := range notOfStreams {
-		if c.Flags().Changed(name) {
-			return cli.Usagef("--%s is not for --private -: a stream is seen once", name)
-		}
+	if err := cli.Refuse(c, "is not for --private -: a stream is seen once", notOfStreams...); err != nil {
+		return err
 	}
 	format := f.formatOf(f.private)
 	switch {
@@ -96,6 +94,7 @@ func (t *trainedStream) scanCSV(f *recordFlags, rules prepare.Rules, in io.Reade
 	if err != nil {
 		return err
 	}
+	table.DecimalComma = f.decimalComma
 	m, err := rules.Map(table)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
@@ -28,6 +29,7 @@ type trainFamily struct {
 	selectFlags
 	count   int     // public figure of how many records there are
 	bounded bool    // --radius follows from the columns' rules
+	shorter bool    // and is below what they add up to
 	rows    int     // that a person has at most
 	holdOut float64 // share of the records that are not learned from
 	testEps float64 // ε of the test on them, 0 for none
@@ -101,6 +103,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 			return f.stream(c, a, online, m)
 		}
 	}
+	if f.relation() == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
+		return needsCount() // before a refusal by their true number
+	}
 	if f.addsOrRemoves != nil && len(f.points) == 0 && !m.Simulated {
 		m.Relation = f.relation()
 		if err := m.CheckRelation(c.Context()); err != nil {
@@ -122,11 +127,11 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		return cli.Usagef("--hold-out is not for %s where neighbours %s", price.Method, price.Relation)
 	}
 	if price.Relation == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
-		return cli.Usagef("--n must be given: where a record may be added or removed, how many there " +
-			"are " +
-			"is private, and the price rests on a public number near it")
+		return needsCount()
 	}
-	if f.bounded {
+	if f.shorter {
+		a.Say("radius: %.4g, to which longer records are shortened (--radius)", f.common().radius)
+	} else if f.bounded {
 		a.Say("radius: %.4g, from the ranges and categories of the columns", f.common().radius)
 	}
 	if f.explain == nil || len(f.points) > 0 || !f.explain(a) {
@@ -156,6 +161,11 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if !m.Simulated {
 		sayWeakness(a, train.GroupCost(price.Cost, f.rows), m.Records)
 	}
+	if choose.NoiseToSignal(price) >= 1 {
+		a.Say("expect a model hardly better than a constant: at epsilon = %.4g its noise is longer than the "+
+			"gradients of %d records can add up to; more records, fewer features or a larger epsilon help",
+			price.Cost.Epsilon, price.Records)
+	}
 	if f.ledger == "" && !m.Simulated {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
 	}
@@ -181,14 +191,26 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	return t.run(c.Context(), m)
 }
 
+func needsCount() error {
+	return cli.Usagef("--n must be given: where a record may be added or removed, how many there are is private, " +
+		"and the price rests on a public number near it")
+}
+
 // bound sets --radius, where it is not given, to the bound that public rules put on the records of
 // a table. The names of the columns decide which rules hold, so the table is opened before its
 // records are read.
 func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	flag := c.Flags().Lookup("radius")
 	if flag == nil || f.private == "" || !f.isTable(f.private) ||
-		f.complete == nil && (flag.Changed || !f.stated()) || f.varies("radius") || f.varies("set") {
+		f.complete == nil && (flag.Changed || !f.stated()) {
 		return nil
+	}
+	varies := f.varies("radius") || f.varies("set")
+	switch {
+	case varies && f.complete == nil:
+		return nil
+	case varies && f.common().radius == 0: // whose default has the norm of one set
+		return cli.Usagef("--radius must be given with --grid set=: candidates shorten records to it")
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
 		return err
@@ -198,8 +220,12 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	radius := m.Radius(f.dual())
-	if !flag.Changed && !math.IsInf(radius, 1) { // else there is a number without a scale
+	if !varies && !flag.Changed && !math.IsInf(radius, 1) { // else there is a number without a scale
 		f.bounded = true
+		if f.methods.radius != nil {
+			f.shorter = f.methods.radius(radius) < radius
+			radius = f.methods.radius(radius)
+		}
 		if err := c.Flags().Set("radius", strconv.FormatFloat(radius, 'g', -1, 64)); err != nil {
 			return err
 		}
@@ -284,7 +310,14 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 // classesOf returns what several classes are called, nil for two or none.
 func (f *trainFamily) classesOf(records recordsRead) []string {
 	if f.classes != nil && f.classes() > 0 {
-		return records.prepare.Response.Categories
+		if m := records.prepare; m != nil && m.Response != nil && m.Response.Categories != nil {
+			return m.Response.Categories
+		}
+		words := make([]string, f.classes()) // of a file whose classes are numbers
+		for k := range words {
+			words[k] = strconv.Itoa(k)
+		}
+		return words
 	}
 	return nil
 }
@@ -309,7 +342,7 @@ func (f *trainFamily) learnFrom(r *data.Records) (*data.Records, error) {
 		return nil, cli.Usagef("--hold-out = %g, but it must leave records to learn from", f.holdOut)
 	}
 	if f.testEps > 0 && held != nil {
-		f.held = f.shortened(held)
+		f.held = f.shortened(held.Unweighted()) // a score counts each record once
 		if f.common().intercept {
 			f.held = f.held.WithIntercept()
 		}
@@ -445,6 +478,11 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 		return nil, err
 	}
 	describe(records)
+	if f.methods.weigh != nil {
+		if records, err = f.methods.weigh(records); err != nil {
+			return nil, err
+		}
+	}
 	if records, err = f.learnFrom(records); err != nil {
 		return nil, err
 	}
@@ -466,6 +504,11 @@ func (f *trainFamily) checkClasses() error {
 	}
 	count := len(m.Response.Categories)
 	switch {
+	case f.classes != nil && f.methods.complete == nil && f.classes() != count:
+		return cli.Usagef("--categories of the response: %d words are for darrm train FILE, without a "+
+			"method's name, or --task softmax:%d", count, count)
+	case f.classes != nil && f.classes() == count && f.about().link == model.LinkSoftmax:
+		return nil
 	case f.classes == nil:
 		return cli.Usagef("--categories of the response: %d words are for darrm train FILE, without a "+
 			"method's name", count)

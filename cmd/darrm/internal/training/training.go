@@ -176,6 +176,7 @@ type modelReport struct {
 	Theory      *theory          `json:"theory,omitempty"`      // what is proved of the models
 	Chosen      *chosenCandidate `json:"chosen,omitempty"`      // of a choice among candidates
 	Score       *scoreReport     `json:"score,omitempty"`       // on the records held out
+	Weights     *weightReport    `json:"weights,omitempty"`     // of records and classes
 	Dim         int              `json:"dim"`
 	model.Document
 }

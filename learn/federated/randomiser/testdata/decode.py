@@ -1,4 +1,4 @@
-"""Decodes reports by docs/federated-messages.md alone.
+"""Decodes reports by docs/federated.md alone.
 
     decode.py one-bit|rand-k|privunit DIMENSION K < lines of hexadecimal messages
 

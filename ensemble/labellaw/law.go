@@ -1,0 +1,96 @@
+package labellaw
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
+)
+
+// Law is what is public of a mechanism's labels. Make it with the method LabelLaw of a
+// mechanism of package ensemble, or read it with Decode.
+type Law struct {
+	Channel
+	K         int
+	Mechanism string // its name
+	// Answers is the number of labels that Worth is of: all that one table is made and priced for, and 1
+	// where each label is priced by itself.
+	Answers int
+	Names   []string  // of the classes
+	Shares  []float64 // π, of the classes
+	Prior   Stated    // of the votes
+	// Beta is β ≥ 0: +Inf where labels have no noise.
+	Beta  float64
+	Limit float64 // what the worth tends to for many labels; 0 where none is known
+}
+
+// Stated names the public prior that a Law was worked out by: one field is set.
+type Stated struct {
+	Mean          float64 `json:"mean,omitempty"`
+	Concentration float64 `json:"concentration,omitempty"`
+	Counts        bool    `json:"counts,omitempty"` // public counts of votes
+}
+
+// Options are what a Law has beside mechanism and prior, all of it public.
+type Options struct {
+	Names  []string  // of the classes; nil for their numbers
+	Shares []float64 // of the classes; nil for equal ones
+	Prior  Stated
+}
+
+// Complete fills in what Options leave out for so many classes.
+func (o Options) Complete(classes int) Options {
+	o.Names, o.Shares = slices.Clone(o.Names), slices.Clone(o.Shares)
+	if o.Shares == nil {
+		o.Shares = Equal(classes)
+	}
+	if o.Names == nil {
+		for c := range classes {
+			o.Names = append(o.Names, strconv.Itoa(c))
+		}
+	}
+	return o
+}
+
+// Validate returns an error naming the first field that breaks its rule.
+func (l *Law) Validate() error {
+	l = handle.Made(l)
+	if err := cmp.Or(l.Channel.Validate(), check.Teachers(l.K), check.Whole("answers", l.Answers, 1, 0),
+		checkShares(l.Shares, l.Classes)); err != nil {
+		return err
+	}
+	if len(l.Names) != l.Classes {
+		return check.Wantf("names of classes", len(l.Names), "one for each of the %d classes", l.Classes)
+	}
+	seen := map[string]bool{}
+	for _, name := range l.Names {
+		if seen[name] {
+			return check.Want("name of a class", name, "another one for each class")
+		}
+		seen[name] = true
+	}
+	stated := 0
+	for _, is := range []bool{l.Prior.Mean != 0, l.Prior.Concentration != 0, l.Prior.Counts} {
+		if is {
+			stated++
+		}
+	}
+	if stated != 1 {
+		return check.Want("prior", l.Prior, "one of mean, concentration and counts")
+	}
+	if !(l.Beta >= 0) {
+		return check.Want("beta", l.Beta, "≥ 0")
+	}
+	if !(l.Limit >= 0) {
+		return check.Want("limit of the worth", l.Limit, "≥ 0")
+	}
+	return nil
+}
+
+// Worth returns how many labels without noise all Answers labels carry as much as.
+func (l *Law) Worth() float64 {
+	l = handle.Made(l)
+	return l.Channel.Worth(l.Shares, l.Answers)
+}

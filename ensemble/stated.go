@@ -1,0 +1,117 @@
+package ensemble
+
+import (
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Stated is what a person states of teachers, of their votes, and of the answers: the one statement from
+// which flags, plans and releases follow. A nil pointer, an empty text and the number 0 were not stated.
+// The tags name the flag of each parameter, and its field in files of mechanisms, and say what it is (internal/param).
+type Stated struct {
+	K       int     `flag:"K" json:"k" name:"number of teachers K" help:"number of teachers"` // the votes may tell
+	Classes int     `json:"-"`
+	Missing bool    `json:"-"` // a vote may be none
+	Several Several `json:"-"` // L and τ of questions with several labels
+	// ε of each teacher, +Inf for teachers that promise nothing
+	Epsilon      *float64          `json:"eps" help:"ε of each teacher; inf for teachers that promise nothing (then give $label-eps)"`
+	TeacherDelta *float64          `json:"teacher_delta" help:"Δ of each teacher, in [0,1)"`
+	Teachers     TeacherRandomness `json:"teachers" help:"\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after"`
+	// t, the most teachers that one record reaches; AllTeachers for K
+	Affected   *int                `json:"affected" help:"how many teachers one person's record can reach (default all)"`
+	Neighbours accountant.Relation `json:"neighbours" help:"which datasets differ by one person in the teachers' promise and in $affected: \"replace\" a record, or \"add-remove\" one"`
+
+	M            *float64 `flag:"m" json:"-" name:"privacy allowance m" help:"privacy allowance: one released answer may cost m·ε (any number > 0)"`
+	LabelEpsilon *float64 `json:"label_eps" help:"ε of one released answer, instead of m·ε"`
+	Delta        *float64 `json:"delta" help:"δ of one released answer (default 1-(1-Δ)^min(m, affected))"`
+	// Mechanism answers, as Describe knows it. Threshold and CheckRatio are of Check.
+	Mechanism  string   `flag:"mechanism" json:"-"`
+	Threshold  *int     `flag:"threshold" json:"-"`
+	CheckRatio *float64 `flag:"check-ratio" json:"-" default:"4"`
+}
+
+// AllTeachers as Stated.Affected states that one record may reach all teachers, whatever their
+// number.
+const AllTeachers = 0
+
+// OfTeachers reports whether anything was stated of the teachers themselves.
+func (s Stated) OfTeachers() bool {
+	return s.Epsilon != nil || s.TeacherDelta != nil || s.Affected != nil
+}
+
+// Reach returns t, the most of k teachers that one record reaches: all of them where nothing else
+// was stated.
+func (s Stated) Reach(k int) int {
+	if s.Affected == nil || *s.Affected == AllTeachers {
+		return k
+	}
+	return *s.Affected
+}
+
+// PresumesNothing reports whether ε of each teacher was stated to be infinite.
+func (s Stated) PresumesNothing() bool { return s.Epsilon != nil && math.IsInf(*s.Epsilon, 1) }
+
+// Promised reports whether a finite ε of each teacher was stated.
+func (s Stated) Promised() bool { return s.Epsilon != nil && !math.IsInf(*s.Epsilon, 1) }
+
+// Each returns the (ε, Δ) of each teacher; ε is +Inf where they promise nothing.
+func (s Stated) Each() accountant.Cost {
+	return accountant.Cost{Epsilon: orInf(s.Epsilon), Delta: value(s.TeacherDelta)}
+}
+
+// Problem returns the stated promise as the problem of k teachers. δ is by default the least that
+// the teachers' own Δ allows.
+func (s Stated) Problem(k int) (constraints.Problem, error) {
+	p := constraints.Problem{K: k, Affected: s.Reach(k), Epsilon: value(s.Epsilon),
+		TeacherDelta: value(s.TeacherDelta), M: value(s.M), TotalEpsilon: value(s.LabelEpsilon),
+		Delta: value(s.Delta)}
+	if s.LabelEpsilon != nil {
+		if err := check.LabelEpsilon(*s.LabelEpsilon); err != nil {
+			return p, err // 0 would mean "not given" to constraints
+		}
+		p.M = 0
+	}
+	if s.Delta == nil {
+		return p.WithDefaultDelta()
+	}
+	return p, p.Validate()
+}
+
+// PerAnswer returns the stated (ε, δ) of one answer: ε is +Inf, which promises nothing, and δ 0 where they
+// were not stated.
+func (s Stated) PerAnswer() accountant.Cost {
+	return accountant.Cost{Epsilon: orInf(s.LabelEpsilon), Delta: value(s.Delta)}
+}
+
+// Setting returns what a mechanism over the votes of k teachers must know.
+func (s Stated) Setting(k, classes int) Setting {
+	return Setting{K: k, Classes: classes, Affected: s.Reach(k), Neighbours: s.Neighbours,
+		Missing: s.Missing}
+}
+
+// Check returns what mechanisms that may abstain take, with its defaults.
+func (s Stated) Check() Check {
+	c := Check{Threshold: value(s.Threshold), Ratio: CheckRatio}
+	if s.CheckRatio != nil {
+		c.Ratio = *s.CheckRatio
+	}
+	return c
+}
+
+func orInf(x *float64) float64 {
+	if x == nil {
+		return math.Inf(1)
+	}
+	return *x
+}
+
+// value returns *x, or 0 where x is nil.
+func value[T int | float64](x *T) T {
+	if x == nil {
+		return 0
+	}
+	return *x
+}

@@ -1,0 +1,211 @@
+package convex
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/vec"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+// gradients adds up the gradients of records, each shortened by itself. Records are read once: prediction,
+// slope and sum come in one pass. It is not safe for concurrent use.
+//
+// A gradient is s·aᵀ, s the slopes of the loss in the scores of the K classes (one of a link) and a the
+// record. So its norm, over all classes together, is ‖s‖·‖a‖.
+type gradients struct {
+	short
+	y       []float64 // responses, and that of the row of zeros
+	link    loss.Link // nil of several classes
+	classes int       // K of softmax, 1 of a link
+	dim     int       // of a record
+	slope   float64   // bound on ‖s‖ before weights
+	limit   float64   // bound on a gradient's norm
+	within  []float64 // bounds on ‖s‖ that keep the limit; nil where slope does by itself
+	weights []float64 // of the records, from 0 to W, and 0; nil where each is 1
+	w       []float64 // the model in the units and widths of rows
+	parts   [][]float64
+}
+
+// Gradients are added up in parts that depend on their number alone, and the parts in their order: the sum
+// has the same bits on one core and on many.
+const (
+	leastPart = 1024
+	mostParts = 16
+)
+
+// newGradients returns the sums for a model of size numbers.
+func newGradients(t *task, limit float64, rows samples, count int) *gradients {
+	g := &gradients{short: newShort(rows, count, t.d, t.Radius), y: make([]float64, count+1), link: t.link,
+		classes: t.classes, dim: t.d, slope: t.slope, limit: limit}
+	for i := range count {
+		g.y[i] = rows.Response(i)
+	}
+	g.w = make([]float64, g.classes*g.width)
+	if limit < t.norm {
+		g.measure()
+	}
+	return g
+}
+
+// measure bounds the slopes of every record by its norm.
+func (g *gradients) measure() {
+	g.within = make([]float64, g.count+1)
+	for i := range g.within {
+		g.within[i] = g.limit / g.norm(i) * (1 - 0x1p-50) // +Inf for zeros
+	}
+}
+
+// weigh gives the records weights, of which larger ones are cut to most. Norms are measured, so that every
+// weighted gradient is shortened by its own length: privacy rests on the limit alone, and on no weight.
+func (g *gradients) weigh(weights []float64, most float64) {
+	if g.within == nil {
+		g.measure()
+	}
+	g.weights = make([]float64, len(weights)+1)
+	for i, w := range weights {
+		if w > 0 { // NaN becomes 0
+			g.weights[i] = min(w, most)
+		}
+	}
+}
+
+// weight returns the weight of record i.
+func (g *gradients) weight(i int) float64 {
+	if g.weights == nil {
+		return 1
+	}
+	return g.weights[i]
+}
+
+// sum sets into to the sum for a model w, over the records of a list, or all records where that is nil.
+// Cost: 4·K·d floating-point operations a record, on all cores; memory for up to 16 gradients.
+func (g *gradients) sum(ctx context.Context, into, w []float64, list []int32) error {
+	count := g.count
+	if list != nil {
+		count = len(list)
+	}
+	for k := range g.classes {
+		floats.ScaleTo(g.w[k*g.width:k*g.width+g.dim], g.unit, w[k*g.dim:(k+1)*g.dim])
+	}
+	size := max(leastPart, (count+mostParts-1)/mostParts)
+	parts := max(1, (count+size-1)/size)
+	for len(g.parts) < parts {
+		g.parts = append(g.parts, make([]float64, len(g.w)))
+	}
+	part := func(k int) { g.part(ctx, g.parts[k], list, k*size, min(count, (k+1)*size)) }
+	if workers := min(parts, runtime.GOMAXPROCS(0)); workers > 1 {
+		var next atomic.Int32
+		var wait sync.WaitGroup
+		for range workers {
+			// Each goroutine takes the next part that nobody has, and writes to that part's sum alone.
+			wait.Go(func() {
+				for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
+					part(k)
+				}
+			})
+		}
+		wait.Wait()
+	} else {
+		for k := range parts {
+			part(k)
+		}
+	}
+	for _, p := range g.parts[1:parts] {
+		floats.Add(g.parts[0], p)
+	}
+	for k := range g.classes {
+		floats.ScaleTo(into[k*g.dim:(k+1)*g.dim], g.unit, g.parts[0][k*g.width:k*g.width+g.dim])
+	}
+	return ctx.Err()
+}
+
+// part sets sum to that of the records from one place of the list to another, four at a time; the last are filled up
+// with the row of zeros, whose gradient is 0.
+func (g *gradients) part(ctx context.Context, sum []float64, list []int32, from, to int) {
+	clear(sum)
+	var at [vec.Quad]int
+	var rows [vec.Quad][]float32
+	s := make([][vec.Quad]float64, g.classes) // scores, then slopes
+	one := make([]float64, g.classes)
+	for next := from; next < to; next += vec.Quad {
+		if (next-from)%checkEvery == 0 && ctx.Err() != nil {
+			return
+		}
+		for q := range at {
+			switch {
+			case next+q >= to:
+				at[q] = g.count
+			case list != nil:
+				at[q] = int(list[next+q])
+			default:
+				at[q] = next + q
+			}
+			rows[q] = g.row(at[q])
+		}
+		for k := range s {
+			vec.Products(&s[k], &rows, g.w[k*g.width:(k+1)*g.width])
+		}
+		if g.link != nil {
+			g.slopes(&s[0], &at)
+		} else {
+			g.slopesOfClasses(s, one, &at)
+		}
+		for k := range s {
+			vec.AddProducts(sum[k*g.width:(k+1)*g.width], &rows, &s[k])
+		}
+	}
+}
+
+// slopes replaces scores by weighted slopes, so short that each gradient is within the limit. What is not a number
+// becomes 0, which is within every limit.
+func (g *gradients) slopes(s *[vec.Quad]float64, at *[vec.Quad]int) {
+	var y [vec.Quad]float64
+	for q, i := range at {
+		y[q] = g.y[i]
+	}
+	if l, ok := g.link.(loss.Logit); ok {
+		l.Slopes(s, &y)
+	} else {
+		for q, z := range s {
+			s[q] = g.link.Slope(z, y[q])
+		}
+	}
+	for q, v := range s {
+		v = clampSlope(v, g.slope)
+		v *= g.weight(at[q])
+		if g.within != nil {
+			v = clampSlope(v, g.within[at[q]])
+		}
+		s[q] = v
+	}
+}
+
+// slopesOfClasses is slopes for a softmax; one is for the slopes of a record.
+func (g *gradients) slopesOfClasses(s [][vec.Quad]float64, one []float64, at *[vec.Quad]int) {
+	loss.ChancesOfQuad(s)
+	for q, i := range at {
+		for k := range s {
+			one[k] = s[k][q]
+		}
+		one[int(g.y[i])]--
+		most := math.Inf(1)
+		if g.weights == nil {
+			most = g.slope
+		} else {
+			floats.Scale(g.weight(i), one)
+		}
+		if g.within != nil {
+			most = min(most, g.within[i])
+		}
+		vec.Clip(one, most)
+		for k, v := range one {
+			s[k][q] = v
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+// Losses are what is stated of classes that are not alike: how frequent they are, and what answers cost. Both
+// must be public. The zero value states nothing: then classes are alike.
+type Losses struct {
+	Shares plurality.Shares // nil for equal shares
+	Costs  plurality.Costs  // nil for agreement
+}
+
+// Stated reports whether the classes are told apart.
+func (l Losses) Stated() bool { return l.Shares != nil || l.Costs != nil }
+
+// ByName has o, which is for agreement, ask for the noise function of k teachers that is best for what is stated
+// of two classes: for counts of the shares under votes of this mean, 0 for the default, and the costs. It leaves o alone where nothing is stated.
+func (l Losses) ByName(o *solve.Options, k int, mean float64) error {
+	if !l.Stated() {
+		return nil
+	}
+	if err := cmp.Or(l.Shares.Validate(2), l.Costs.Validate(2)); err != nil {
+		return err
+	}
+	o.Shape = gamma.ByName
+	if l.Shares != nil {
+		var err error
+		if o.Counts, err = gamma.SharedCounts(k, cmp.Or(mean, gamma.DefaultPriorMean), l.Shares[1]); err != nil {
+			return err
+		}
+	}
+	if l.Costs != nil {
+		o.Costs = [2]float64{l.Costs[0][1], l.Costs[1][0]}
+	}
+	return nil
+}
+
+// LossesOf returns those that a table is for; none of a table that treats the classes alike.
+func LossesOf(t *answers.Table) Losses {
+	if t == nil {
+		return Losses{}
+	}
+	return Losses{t.Prior.Shares, t.Prior.Costs}
+}
+
+// Equal reports whether both state the same.
+func (l Losses) Equal(m Losses) bool {
+	return answers.Prior{Shares: l.Shares, Costs: l.Costs}.Equal(answers.Prior{Shares: m.Shares, Costs: m.Costs})
+}
+
+// Text says for people what is stated, of classes with these names.
+func (l Losses) Text(names []string) string {
+	var words []string
+	o := ReportOptions{Classes: names}
+	for c, q := range l.Shares {
+		words = append(words, fmt.Sprintf("%s %v", o.class(c), q))
+	}
+	text := "equal shares"
+	if words != nil {
+		text = "shares " + strings.Join(words, ", ")
+	}
+	words = nil
+	for a, row := range l.Costs {
+		for b, x := range row {
+			if a != b {
+				words = append(words, fmt.Sprintf("%s:%s %v", o.class(a), o.class(b), x))
+			}
+		}
+	}
+	if words != nil {
+		text += "; costs of answered:plurality " + strings.Join(words, ", ")
+	}
+	return text
+}
+
+// NamedLaw returns the law of votes of classes that have stated shares: that of
+// plurality.Objective.NamedWeights, of Accuracy mean unless it is 0, else of the default of so many
+// classes. Its histograms are not sorted. There may be at most 10,000 of them. Cost: that of NamedWeights.
+func NamedLaw(k, classes int, mean float64, shares plurality.Shares) (*Law, error) {
+	l, err := newLaw(k, classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := shares.Validate(classes); err != nil {
+		return nil, err
+	}
+	if n := plurality.NamedHistograms(k, classes); n > exactHistograms {
+		return nil, check.Wantf("teachers and classes", fmt.Sprintf("%d and %d", k, classes), "so few that there are at most "+
+			"%d histograms of classes that are told apart", exactHistograms)
+	}
+	l.named = true
+	var prior plurality.Objective
+	switch {
+	case mean == 0 && classes > 2:
+		prior.Concentration = plurality.DefaultConcentration
+	default:
+		prior.Accuracy = cmp.Or(mean, gamma.DefaultPriorMean)
+		if err := plurality.CheckAccuracy(prior.Accuracy, classes); err != nil {
+			return nil, err
+		}
+	}
+	l.mean, l.concentration = prior.Accuracy, prior.Concentration
+	space := plurality.NewNamedSpace(k, classes)
+	w, err := prior.NamedWeights(context.Background(), space, shares)
+	if err != nil {
+		return nil, err
+	}
+	for h, weight := range w.Low {
+		if weight > 0 {
+			if err := l.AddTimes(space.Histogram(h), weight); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, nil
+}
+
+// Named reports whether the law tells the classes apart.
+func (l *Law) Named() bool { return handle.Made(l).named }
+
+// checkLosses refuses what does not go with classes that are told apart, and fills in what follows from it.
+func (r *Request) checkLosses() error {
+	if !r.Losses.Stated() {
+		return nil
+	}
+	if err := cmp.Or(r.Losses.Shares.Validate(r.Classes), r.Losses.Costs.Validate(r.Classes)); err != nil {
+		return err
+	}
+	const name = "shares and costs"
+	switch {
+	case r.Missing:
+		return check.Want(name, "given", "left out where votes may be missing")
+	case r.Several.Labels > 0:
+		return check.Want(name, "given", "left out for several labels of a question")
+	case r.For == ForStudent:
+		return check.Want(name, "given", "left out for a student, who loses nothing by a table that treats the classes alike")
+	case r.Budget.Delta == 0 && r.Classes > 2:
+		return check.Want("budget delta", 0, "above 0 for tables of more than two classes that are told apart")
+	}
+	// What reaches an agreement is known of classes that are alike only.
+	r.For, r.Agreement = ForLabels, 0
+	if r.Votes == nil {
+		var err error
+		r.Votes, err = NamedLaw(r.K, r.Classes, 0, r.Losses.Shares)
+		return err
+	}
+	return nil
+}
+
+// purpose is For with its default.
+func (r *Request) purpose() Purpose {
+	if r.Losses.Stated() {
+		return ForLabels
+	}
+	return cmp.Or(r.For, ForStudent)
+}
+
+// ReportedClasses says how a table treats classes that are told apart, by the prior.
+type ReportedClasses struct {
+	Value         float64   `json:"value"`    // agreement, or minus the expected cost of an answer
+	Recall        []float64 `json:"recall"`   // of each class: how often it is answered where it has the most votes
+	Balanced      float64   `json:"balanced"` // their mean
+	Constant      string    `json:"constant"` // the class that is worth most where it is always answered
+	ConstantValue float64   `json:"constant_value"`
+	Tells         bool      `json:"tells"` // false where the constant is as good
+}
+
+// ByClassOfNoise returns how a noise function that tells the labels apart treats the two classes, and its value:
+// agreement, or minus the expected cost of an answer. It is the zero value of others.
+func ByClassOfNoise(t *gamma.Table) (by answers.ByClass, value float64) {
+	if t == nil || t.Certified == nil || t.Shape != gamma.ByName {
+		return by, 0
+	}
+	labels := t.ByLabel(t.Func())
+	by = answers.ByClass{Recall: labels.Recall[:], Balanced: (labels.Recall[0] + labels.Recall[1]) / 2,
+		Constant: labels.Constant, ConstantValue: -labels.ConstantError}
+	if value = -t.ExpectedError; t.Costs == [2]float64{} {
+		by.Perfect, by.ConstantValue, value = 1, 1+by.ConstantValue, 1+value
+	}
+	return by, value
+}
+
+// byClass is nil for other choices.
+func (o ReportOptions) byClass(c Choice) *ReportedClasses {
+	by, value := c.byClass()
+	if by.Recall == nil {
+		return nil
+	}
+	return &ReportedClasses{value, by.Recall, by.Balanced, o.class(by.Constant), by.ConstantValue, by.Tells(value)}
+}
+
+// byClass returns how the choice's table treats classes that are told apart, and its value; the zero value of others.
+func (c Choice) byClass() (by answers.ByClass, value float64) {
+	if c.Answers == nil || !c.Answers.Problem().Named {
+		return ByClassOfNoise(c.Noise)
+	}
+	by, err := c.Answers.ByClass(context.Background())
+	if err != nil { // only where the context ends
+		return answers.ByClass{}, 0
+	}
+	return by, c.Answers.Value
+}
+
+// lossNotes describes the first choice to somebody who stated shares or costs.
+func (o ReportOptions) lossNotes(r *Request, best Choice) (notes []string) {
+	by := o.byClass(best)
+	if by == nil {
+		return nil
+	}
+	var recalls []string
+	for c, recall := range by.Recall {
+		recalls = append(recalls, fmt.Sprintf("%s in %s", o.class(c), num.Percent(recall)))
+	}
+	notes = append(notes, fmt.Sprintf("Each class is answered, where it has the most votes: %s; in the mean in %s.",
+		strings.Join(recalls, ", "), num.Percent(by.Balanced)))
+	if r.Losses.Costs != nil {
+		notes = append(notes, fmt.Sprintf("An answer is expected to cost %.6g; always answering %s costs %.6g.", math.Abs(by.Value),
+			by.Constant, math.Abs(by.ConstantValue)))
+	}
+	if !by.Tells {
+		notes = append(notes, o.text("Always answering %s is as good as this table, to a thousandth of what labels without "+
+			"noise would gain: its labels tell nothing, and nothing is spent on them unless it is accepted (%s).", by.Constant, pAcceptConstant))
+	}
+	return notes
+}

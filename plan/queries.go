@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"context"
+	"errors"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Numbered is the plan of a number of labels.
+type Numbered struct {
+	Queries int
+	Plan    *Plan            // nil where nothing keeps the budget
+	Refused *InfeasibleError // instead of Plan
+}
+
+// Numbers plans r for each of some numbers of labels, in place of its own Queries, and gives no advice.
+// Progress, unless nil, is called with how many were planned. The errors are New's. Cost: that of New
+// for each.
+func Numbers(ctx context.Context, r Request, queries []int) ([]Numbered, error) {
+	if err := check.Some("numbers of labels", len(queries)); err != nil {
+		return nil, err
+	}
+	progress := r.Progress
+	r.Progress, r.Agreement = nil, 0
+	var out []Numbered
+	for i, n := range queries {
+		r.Queries = n
+		p, err := New(ctx, r)
+		c := Numbered{Queries: n, Plan: p}
+		if err != nil && !errors.As(err, &c.Refused) {
+			return nil, err
+		}
+		out = append(out, c)
+		if progress != nil {
+			progress(i+1, len(queries))
+		}
+	}
+	return out, nil
+}
+
+// nearBest is the share of the best worth from which on a number of labels is as good.
+const nearBest = 0.95
+
+// Most returns the largest number of labels whose worth is within 5 % of the best, nil where nothing
+// keeps the budget: more labels cost a student little to learn from, and of tables that are priced by
+// their labels the worth of more is no less.
+func Most(all []Numbered) *Numbered {
+	best := 0.0
+	for _, c := range all {
+		if c.Plan != nil {
+			best = max(best, c.Plan.Choices[0].Worth.Labels)
+		}
+	}
+	var most *Numbered
+	for i, c := range all {
+		if c.Plan != nil && c.Plan.Choices[0].Worth.Labels >= nearBest*best && (most == nil || c.Queries > most.Queries) {
+			most = &all[i]
+		}
+	}
+	return most
+}
+
+// UsualNumbers returns the numbers of labels that are compared where at most so many can be had: 50, 200,
+// 1000 and so on, and all of them. 0 stands for any number, of which 5000 is the last that is compared.
+func UsualNumbers(most int) (out []int) {
+	for _, n := range []int{50, 200, 1000, 5000, 20_000, 100_000} {
+		if n < most || most == 0 && n <= 5000 {
+			out = append(out, n)
+		}
+	}
+	if most > 0 {
+		out = append(out, most)
+	}
+	return out
+}

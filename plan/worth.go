@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/labellaw"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// Purpose is what labels are wanted for: it decides which mechanism is the first of a plan.
+type Purpose string
+
+const (
+	// ForStudent asks for the labels that tell a model most that is trained on them: the largest Worth.
+	ForStudent Purpose = "student"
+	// ForLabels asks for the labels that agree most often with the majority: each is used for itself.
+	ForLabels Purpose = "labels"
+)
+
+// Purposes returns the names of all purposes, the default first.
+func Purposes() []Purpose { return []Purpose{ForStudent, ForLabels} }
+
+func (p Purpose) check() error {
+	if p != "" && p != ForStudent && p != ForLabels {
+		return check.Want("purpose", fmt.Sprintf("%.40q", string(p)), `"student" or "labels"`)
+	}
+	return nil
+}
+
+// Worth is what labels tell a student, for classes that are equally frequent: see package labellaw.
+type Worth struct {
+	Labels float64 // so many labels without noise tell as much
+	Of     int     // the labels with noise
+	// Limit is what Labels tends to as Of grows, where a table is made for each number: no bound. It is 0
+	// where none is known.
+	Limit float64
+}
+
+// Worth returns what so many labels of m are worth that have the agreement a under the law. The error
+// is ctx's. Cost: nothing of one price a label, else some dozen prices of normal noise.
+func (l *Law) Worth(ctx context.Context, m *ensemble.Mechanism, a Agreement, labels int) (Worth, error) {
+	l = handle.Made(l)
+	w := Worth{Of: labels}
+	c := labellaw.Channel{Classes: l.classes, Agrees: a.Shared, Abstains: a.Abstained}
+	// Labels that agree less often than a guess are guesses: only a simulation has them.
+	if c.Agrees*float64(l.classes) > 1-c.Abstains {
+		w.Labels = c.Worth(labellaw.Equal(l.classes), labels)
+	}
+	var err error
+	w.Limit, err = m.WorthLimit(ctx, l.Histograms())
+	return w, err
+}
+
+// Each returns the worth of one label, in [0,1].
+func (w Worth) Each() float64 {
+	if w.Of == 0 {
+		return 0
+	}
+	return w.Labels / float64(w.Of)
+}
+
+// Sentence says for people what labels with the agreement a are worth.
+func (w Worth) Sentence(a Agreement) string {
+	if w.Of == 0 {
+		return ""
+	}
+	if w.Each() > 1-1e-9 {
+		return fmt.Sprintf("%s labels without noise", count(w.Of))
+	}
+	s := fmt.Sprintf("%s labels that agree in %s tell a student as much as %s labels without noise",
+		count(w.Of), a, w)
+	if w.Of == 1 {
+		s = fmt.Sprintf("one label that agrees in %s tells a student as much as %s labels without noise", a, w)
+	}
+	if w.Limit > 0 {
+		s += fmt.Sprintf("; for many labels this tends to %s", Worth{Labels: w.Limit})
+	}
+	return s
+}
+
+// String returns the number of labels without noise, to three digits or a tenth.
+func (w Worth) String() string {
+	switch {
+	case w.Labels >= 10:
+		return fmt.Sprintf("%.1f", w.Labels)
+	case w.Labels >= 0.0995:
+		return fmt.Sprintf("%.2f", w.Labels)
+	}
+	return fmt.Sprintf("%.2g", w.Labels)
+}
+
+func count(n int) string { return num.Thousands(big.NewInt(int64(n))) }

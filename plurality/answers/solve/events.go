@@ -1,0 +1,130 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+const (
+	// eventVariables and eventWork are the largest sizes of a bound by events: variables, and pairs
+	// times answers. At them it takes a second.
+	eventVariables, eventWork = 300, 1 << 17
+	boundRounds               = 40
+	// lines is the number of slopes of which events have rows. They lie nearer where they are small:
+	// of many answers the first ones bind, of one the last.
+	lines = 24
+)
+
+// boundEvents returns multipliers of a bound on all tables: the linear program of the agreement under all
+// rows of answers.Event, of which those that are broken are added. nil where it is too large. Nothing
+// rests on what is returned: the bound is worked out of it.
+func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
+	s := v.system.Space()
+	p, n := v.system.Problem(), s.Variables()
+	if n > eventVariables && !(p.Named && p.Answers == 1 && n <= mostColumns) || v.system.PairCount()*p.Answers > eventWork {
+		return nil, nil
+	}
+	var factors []float64
+	for i := range lines {
+		factors = append(factors, math.Exp(p.Epsilon*float64((i+1)*(i+1))/(lines*lines)))
+	}
+	if p.Named && p.Answers == 1 { // no other line is below this one, of which δ is known exactly
+		factors = []float64{math.Exp(p.Epsilon) * (1 + 0x1p-50)}
+	}
+	rights := p.EventDeltas(factors)
+	g, err := v.newProgram(ctx, 2)
+	if err != nil {
+		return nil, err
+	}
+	solver, err := g.newLP(0) // the simplices alone
+	if err != nil {
+		if solver != nil {
+			solver.Close()
+		}
+		return nil, err
+	}
+	defer solver.Close()
+	simplices := 2 * (len(g.first) - 1)
+	var events []answers.Event
+	for range boundRounds {
+		got, err := solver.Solve(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range events {
+			events[i].Value = got.Dual[simplices+i]
+		}
+		var rows []lp.Row
+		for k := range g.pairs() {
+			e, row := g.broken(k, got.X, factors, rights)
+			if row.Coef != nil {
+				events, rows = append(events, e), append(rows, row)
+			}
+		}
+		if len(rows) == 0 {
+			break
+		}
+		if err := solver.AddRows(rows); err != nil {
+			return nil, err
+		}
+	}
+	var out []answers.Event
+	for _, e := range events {
+		if e.Value > 0 {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// broken returns the row of pair k that is broken most, without one where none is.
+func (g *program) broken(k int, p, factors, rights []float64) (e answers.Event, row lp.Row) {
+	most := 1e-9
+	for i, s := range factors {
+		over := -rights[i]
+		for _, c := range g.of(k) {
+			over += float64(c.Classes) * max(0, p[c.I]-s*p[c.J])
+		}
+		if over > most {
+			most, e.Factor, row.RHS = over, s, rights[i]
+		}
+	}
+	if e.Factor == 0 {
+		return e, row
+	}
+	if e.From = int(g.from[k]); g.space.Named() {
+		e.To = int(g.to[k])
+	} else {
+		e.Changes = append([]plurality.Change(nil), g.changes[k]...)
+	}
+	row.Coef = make([]float64, len(p))
+	for i, c := range g.of(k) {
+		if p[c.I] > e.Factor*p[c.J] {
+			e.Columns = append(e.Columns, i)
+			row.Coef[c.I] += float64(c.Classes)
+			row.Coef[c.J] -= float64(c.Classes) * e.Factor
+		}
+	}
+	return e, row
+}
+
+// bounded returns t with the bound by events, where there is one.
+func (v *solver) bounded(ctx context.Context, t *answers.Table) (*answers.Table, error) {
+	p := v.system.Problem()
+	if p.HasChains() {
+		return t, nil
+	}
+	events, err := v.boundEvents(ctx)
+	switch {
+	case errors.Is(err, errNoProgram), errors.Is(err, lp.ErrTooLarge), ctx.Err() != nil:
+		return t, ctx.Err()
+	case err != nil:
+		return nil, err
+	}
+	return answers.NewWeightedTable(t.Certified, t.Prior, v.weights, t.Law, t.Proof, events...)
+}

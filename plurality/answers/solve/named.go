@@ -1,0 +1,225 @@
+package solve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
+)
+
+// named returns the ways to make a table of classes that are told apart. Two have chains, anchored at free
+// points. More have normal noise on counts with public offsets and, for few answers, the best table of
+// which each answer keeps what composition allows.
+func (v *solver) named() []func(context.Context) (*answers.Table, error) {
+	p := v.system.Problem()
+	if p.Answers == 1 { // nothing is better than the best of one answer
+		if p.Classes == 2 {
+			return []func(context.Context) (*answers.Table, error){v.one}
+		}
+		return []func(context.Context) (*answers.Table, error){v.eachBest, v.offset}
+	}
+	if p.Classes == 2 {
+		ways := []func(context.Context) (*answers.Table, error){v.chain}
+		if p.Answers <= fewAnswers {
+			ways = append(ways, v.coins)
+		}
+		if p.Answers <= mostComposed {
+			ways = append(ways, v.one)
+		}
+		return ways
+	}
+	ways := []func(context.Context) (*answers.Table, error){v.offset}
+	if p.Answers <= fewAnswers {
+		ways = append(ways, v.eachBest)
+	}
+	return ways
+}
+
+// perVote is the precision of a public offset, in parts of a vote: integral counts stand for those.
+const perVote = 1 << 20
+
+// offsetNormal returns the probabilities of the class whose count is the largest once its offset and normal
+// noise of deviation sigma were added.
+func (v *solver) offsetNormal(offsets []float64, sigma float64) []float64 {
+	space := v.system.Space()
+	p := make([]float64, space.Variables())
+	n := len(offsets)
+	order, runs := make([]int, n), make([]noise.Run, n)
+	for h := range space.Histograms() {
+		first, _ := space.Range(h)
+		votes := space.Histogram(h)
+		for c := range order {
+			order[c] = c
+		}
+		at := func(c int) int { return int(math.Round((float64(votes[c]) + offsets[c]) * perVote)) }
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at(b), at(a)) })
+		for i, c := range order {
+			runs[i] = noise.Run{Count: at(c), Size: 1}
+		}
+		law, sum := noise.NormalMax(runs, sigma*perVote), 0.0
+		for _, q := range law {
+			sum += q
+		}
+		for i, c := range order { // the rule's error goes to all alike
+			p[first+c] = law[i] / sum
+		}
+	}
+	return p
+}
+
+// worth returns the value of probabilities in floating point.
+func (v *solver) worth(p []float64) float64 { return v.value(masses(v.system, p)) }
+
+// offsetRounds is how often offsets and noise are sought in turns.
+const offsetRounds = 3
+
+// offset returns the table of normal noise with the public offsets that are worth most.
+func (v *solver) offset(ctx context.Context) (*answers.Table, error) {
+	offsets := make([]float64, v.system.Problem().Classes)
+	f := v.normals()
+	f.probabilities = func(x float64) ([]float64, error) { return v.offsetNormal(offsets, math.Exp(x)), nil }
+	x, err := f.guess(ctx, v.system)
+	if err != nil {
+		return nil, err
+	}
+	for range offsetRounds {
+		if err := v.seekOffsets(ctx, offsets, math.Exp(x)); err != nil {
+			return nil, err
+		}
+		if x, err = f.guess(ctx, v.system); err != nil {
+			return nil, err
+		}
+	}
+	got, err := f.calibrate(ctx, v.system, v.Price, x, v.tell(answers.NormalLaw))
+	if err != nil {
+		return nil, err
+	}
+	return answers.NewWeightedTable(got.certified, v.prior, v.weights,
+		answers.Law{Name: answers.NormalLaw, Sigma: math.Exp(got.x)}, nil)
+}
+
+// seekOffsets moves the offsets, of which the last class has 0, to where the table is worth most: along
+// each in turn, by steps that double while they gain and are halved where none does.
+func (v *solver) seekOffsets(ctx context.Context, offsets []float64, sigma float64) error {
+	best := v.worth(v.offsetNormal(offsets, sigma))
+	for step := max(1, sigma/2); step > 1e-3*max(1, sigma); {
+		gained := false
+		for c := range len(offsets) - 1 {
+			for _, sign := range []float64{1, -1} {
+				for move := sign * step; ctx.Err() == nil && math.Abs(offsets[c]+move) < 1e6; move *= 2 {
+					offsets[c] += move
+					if now := v.worth(v.offsetNormal(offsets, sigma)); now > best+1e-12 {
+						best, gained = now, true
+						continue
+					}
+					offsets[c] -= move
+					break
+				}
+			}
+		}
+		if !gained {
+			step /= 4
+		}
+	}
+	return ctx.Err()
+}
+
+// Limits of the linear program of one answer: the plain solver has no more columns, and a round of
+// separation goes through all pairs.
+const (
+	mostColumns  = 512
+	mostEvents   = 200_000 // ordered pairs
+	eventRounds  = 80
+	eventsBroken = 1e-10
+)
+
+// eachBest returns the best table of which each answer keeps what exact composition allows, over some ways
+// to share the promise.
+func (v *solver) eachBest(ctx context.Context) (*answers.Table, error) {
+	if v.system.Space().Variables() > mostColumns || v.system.PairCount() > mostEvents {
+		return nil, errNoTable
+	}
+	return v.overShares(ctx, shares, func(each game.Each) ([]float64, error) {
+		q, err := v.events(ctx, each)
+		if errors.Is(err, lp.ErrTooLarge) {
+			return nil, nil
+		}
+		return q, err
+	})
+}
+
+// events returns the best probabilities of one answer that keeps each: a linear program with a row
+//
+//	Σ_{c in S} (P(c) - e^ε·P'(c)) ≤ δ
+//
+// for the events S and ordered pairs of neighbours that a solution breaks, the most broken ones first.
+func (v *solver) events(ctx context.Context, each game.Each) ([]float64, error) {
+	s, space := v.system, v.system.Space()
+	n, factor := space.Variables(), math.Exp(each.Epsilon)
+	program := lp.Problem{C: make([]float64, n), Lower: make([]float64, n), Upper: slices.Repeat([]float64{1}, n)}
+	var rows []lp.Row
+	for h, w := range v.weights.Low {
+		votes := space.Histogram(h)
+		first, end := space.Range(h)
+		one, other := make([]float64, n), make([]float64, n)
+		for i := first; i < end; i++ {
+			program.C[i] = -w * v.prior.Worth(votes, i-first)
+			one[i], other[i] = 1, -1
+		}
+		rows = append(rows, lp.Row{Coef: one, RHS: 1}, lp.Row{Coef: other, RHS: -1})
+	}
+	solver, err := lp.New(program)
+	if err != nil {
+		return nil, err
+	}
+	defer solver.Close()
+	type broken struct {
+		by  float64
+		row lp.Row
+	}
+	for range eventRounds {
+		if err := solver.AddRows(rows); err != nil {
+			return nil, err
+		}
+		solution, err := solver.Solve(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p := solution.X
+		var found []broken
+		if err := s.Pairs(ctx, func(pair *plurality.Pair) bool {
+			by := -each.Delta
+			for _, c := range pair.Columns {
+				by += max(0, p[c.I]-factor*p[c.J])
+			}
+			if by > eventsBroken {
+				row := lp.Row{Coef: make([]float64, n), RHS: each.Delta}
+				for _, c := range pair.Columns {
+					if p[c.I] > factor*p[c.J] {
+						row.Coef[c.I], row.Coef[c.J] = 1, -factor
+					}
+				}
+				found = append(found, broken{by, row})
+			}
+			return true
+		}); err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return p, nil
+		}
+		slices.SortStableFunc(found, func(a, b broken) int { return cmp.Compare(b.by, a.by) })
+		rows = rows[:0]
+		for _, f := range found[:min(len(found), n)] {
+			rows = append(rows, f.row)
+		}
+	}
+	return nil, errNoTable
+}

@@ -1,0 +1,102 @@
+package release
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/ledger"
+)
+
+// FindPaid returns the plan that the ledger already has of a statement, judged again, and the δ′ that its
+// labels' composition spends: of labels that one charge pays for that of the oldest open charge, else
+// that of the charge with the most labels left; of labels with a price each that of answers on line,
+// else of the oldest release. found is false where there is none: then a plan has to be made. What a
+// release draws is decided again, and by the same rule, when it runs.
+//
+// The statement must have K, Classes, Affected and, of labels that one charge pays for, Labels and
+// Budget. A table that is named and cannot be used is an error. Cost: one passage through the ledger.
+func FindPaid(ctx context.Context, book *ledger.Ledger, s Statement) (p Plan, slack float64, found bool,
+	err error) {
+	if book == nil {
+		return Plan{}, 0, false, usagef("a ledger must be given")
+	}
+	stated := handle.Deep(&s)
+	if !stated.own() {
+		open, event, err := openCharge(ctx, book, stated)
+		if open == nil || err != nil {
+			return Plan{}, 0, false, err
+		}
+		p, err = paidPlan(ctx, book, &open.Charge, event, book.Relation())
+		return p, event.Slack, err == nil, err
+	}
+	if p, found, err = keptPlan(ctx, book, stated); found || err != nil {
+		return p, 0, found, err
+	}
+	history, err := book.History(ctx)
+	if err != nil {
+		return Plan{}, 0, false, err
+	}
+	for i := range history {
+		event, label := labelEvent(&history[i])
+		if label && event.Table != "" && event.Stated != nil && stated.differs(event.Stated) == "" {
+			p, err = paidPlan(ctx, book, &history[i], event, book.Relation())
+			return p, event.Slack, err == nil, err
+		}
+	}
+	return Plan{}, 0, false, nil
+}
+
+// openCharge returns the oldest charge of a statement with a question left or, where none has, the one with
+// the most: its mechanism repeats its answers, and draws no new one. nil where there is none.
+func openCharge(ctx context.Context, book *ledger.Ledger, stated *Statement) (*ledger.QuotaUse, Event,
+	error) {
+	all, err := book.Quotas(ctx)
+	if err != nil {
+		return nil, Event{}, err
+	}
+	each := uint64(stated.several().PerQuestion(stated.Affected))
+	open, most := enoughLeft(all, each, func(_ *ledger.QuotaUse, event *Event) bool {
+		return event.Stated != nil && stated.differs(event.Stated) == ""
+	})
+	if open == nil {
+		open = most
+	}
+	if open == nil {
+		return nil, Event{}, nil
+	}
+	event, _ := paidEvent(&open.Charge)
+	return open, event, nil
+}
+
+// keptPlan returns the plan whose name is kept under that of a statement. The caller compares it with
+// what is stated of one answer, too: no hash of the ledger covers what is kept.
+func keptPlan(ctx context.Context, book *ledger.Ledger, stated *Statement) (plan Plan, found bool,
+	err error) {
+	name := stated.digest()
+	content, err := book.Kept(ctx, name)
+	if errors.Is(err, ledger.ErrKept) {
+		return Plan{}, false, nil
+	}
+	if err != nil {
+		return Plan{}, false, err
+	}
+	var event Event
+	if err := json.Unmarshal(content, &event); err != nil || event.Stated == nil ||
+		stated.differs(event.Stated) != "" {
+		return Plan{}, false, &LedgerError{check.Namedf("what is kept beside the ledger as %.8v… is not of "+
+			"this statement; the table that answered takes its place (%s)", name, pTable)}
+	}
+	plan, err = readKept(ctx, book, "on line", event, book.Relation())
+	return plan, err == nil, err
+}
+
+// digest names a statement.
+func (s *Statement) digest() (d ledger.Digest) {
+	text, _ := json.Marshal(s) // numbers and texts always have JSON
+	_, _ = hex.Decode(d[:], []byte(named("statement of answers on line", string(text))))
+	return d
+}

@@ -1,0 +1,355 @@
+package votes
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
+)
+
+// DefaultSeparator stands between the names in a cell with a set of labels.
+const DefaultSeparator = "|"
+
+// labelIDSeparator stands between a question's id and a label's name in the id of a query. No label has
+// it in its name, so that no two queries of different questions have the same id.
+const labelIDSeparator = "/"
+
+// CheckSeveral validates what goes with Labels, and refuses it elsewhere: what a reader refuses before it
+// opens anything.
+func (o *Options) CheckSeveral() error {
+	o = handle.Made(o)
+	if len(o.Labels) == 0 {
+		for _, x := range []struct {
+			given bool
+			p     check.Parameter
+		}{{o.MostYes != 0, pMostYes}, {o.Separator != "", pSeparator}, {o.Missing == MissingNo, pMissing}} {
+			if x.given && x.p == pMissing {
+				return check.Namedf("%s no goes with %s: a blank is no to each of them", pMissing, pLabels)
+			} else if x.given {
+				return check.Namedf("%s goes with %s", x.p, pLabels)
+			}
+		}
+		return nil
+	}
+	switch {
+	case len(o.Classes) > 0 && !slices.Equal(o.Classes, IntegerClasses(2)):
+		return check.Namedf("%s and %s exclude each other: each label is a question of two classes, no and yes",
+			pLabels, pClasses)
+	case o.Layout == LayoutCounts:
+		return check.Namedf("%s counts goes without %s: the votes of single teachers are needed", pLayout, pLabels)
+	case o.Missing == MissingCoin:
+		return check.Namedf("%s coin goes without %s: a blank is no to each of them (%s no)", pMissing, pLabels,
+			pMissing)
+	case o.Missing == MissingAbstain && o.MostYes != 0:
+		// A teacher that comes or goes would change its vote on every label, not on 2τ of them.
+		return check.Namedf("%s abstain goes without %s: a teacher that abstains changes its vote on every "+
+			"label. Count its blanks as no (%s no)", pMissing, pMostYes, pMissing)
+	}
+	if err := CheckLabels(o.Labels, o.MostYes, o.Same); err != nil {
+		return err
+	}
+	return checkSeparator(o.separator(), o.Labels)
+}
+
+// checkSeparator refuses one that is part of a name, or of the form of a file.
+func checkSeparator(s string, names []string) error {
+	for _, name := range names {
+		if strings.Contains(name, s) {
+			return check.Wantf(string(pSeparator), quote(s), "in no name of a label, but %s has it", quote(name))
+		}
+	}
+	if strings.TrimSpace(s) == "" && s != " " || strings.ContainsAny(s, "\r\n\x00\"") || len(s) > 8 {
+		return check.Want(string(pSeparator), quote(s), "1 to 8 bytes without quotes and line ends")
+	}
+	return nil
+}
+
+// CheckLabels validates the names of the labels of one question, and the most of them that a teacher's
+// vote is counted for: 1 to their number, or 0 for all.
+func CheckLabels(names []string, mostYes int, same []Spelling) error {
+	if _, err := newClassList(names, same); err != nil {
+		return check.Namedf("%s: %w", pLabels, err)
+	}
+	for _, name := range names {
+		if strings.Contains(name, labelIDSeparator) {
+			return check.Want(string(pLabels), quote(name),
+				"names without "+labelIDSeparator+", which stands between a question's id and its label")
+		}
+	}
+	if mostYes < 0 || mostYes > len(names) {
+		return check.Wantf(string(pMostYes), mostYes, "between 1 and the number of labels, %d", len(names))
+	}
+	return nil
+}
+
+// separator returns what stands between the names in a cell.
+func (o *Options) separator() string {
+	if o.Separator == "" {
+		return DefaultSeparator
+	}
+	return o.Separator
+}
+
+// labelSet reads the votes of a teacher on all labels of a question. It is safe for concurrent use.
+type labelSet struct {
+	list      *classList // of the labels, with their spellings
+	most      int        // τ: of the labels that a teacher says yes to, so many are counted
+	separator string
+	dropped   atomic.Int64 // votes beyond most
+}
+
+// newLabelSet returns that of the options, nil where they state no labels.
+func newLabelSet(o *Options) (*labelSet, error) {
+	if len(o.Labels) == 0 {
+		return nil, nil
+	}
+	list, err := newClassList(o.Labels, o.Same)
+	s := &labelSet{list: list, most: o.MostYes, separator: o.separator()}
+	if s.most == 0 {
+		s.most = len(o.Labels)
+	}
+	return s, err
+}
+
+// truncate returns the votes that are counted of a teacher's yes votes, which are labels that differ, in
+// any order: the first τ by the stated order of the labels. It depends on no other teacher, so that one
+// record changes the votes that are counted of the teachers that it reaches, at most 2τ of each.
+func (s *labelSet) truncate(yes []int) []int {
+	first := FirstLabels(yes, s.most)
+	if over := len(yes) - len(first); over > 0 {
+		s.dropped.Add(int64(over))
+	}
+	return first
+}
+
+// FirstLabels sorts the labels that a teacher says yes to, by their index, and returns the first τ ≥ 1, which are
+// the ones that are counted.
+func FirstLabels(yes []int, most int) []int {
+	slices.Sort(yes)
+	return yes[:min(len(yes), max(0, most))]
+}
+
+// parse appends the labels of a cell with a set to yes. A blank is missing, and no label.
+func (s *labelSet) parse(c *cell, yes []int) (labels []int, missing bool, rule check.Text) {
+	add := func(one *cell) bool {
+		label := one.class(s.list)
+		switch {
+		case label < 0 && strings.TrimSpace(one.plain()) == "":
+			rule = check.Named("the set %s has an empty name between its separators (%s)", c, quote(s.separator))
+		case label < 0:
+			rule = check.Named("%s %s", one, s.rule())
+		case slices.Contains(yes, label):
+			rule = check.Named("the set %s has the label %s twice", c, quote(s.list.names[label]))
+		default:
+			yes = append(yes, label)
+			return true
+		}
+		return false
+	}
+	switch {
+	case c.kind == textCell && strings.Contains(c.text, s.separator) && s.list.of(c.text) < 0:
+		for name := range strings.SplitSeq(c.text, s.separator) {
+			if !add(&cell{text: name}) {
+				break
+			}
+		}
+	case c.kind == otherCell && strings.HasPrefix(c.text, "["): // a list of JSON
+		var names []string
+		if json.Unmarshal([]byte(c.text), &names) != nil {
+			return yes, false, check.Named("%s is no list of names", c)
+		}
+		for _, name := range names {
+			if !add(&cell{text: name}) {
+				break
+			}
+		}
+	case c.class(s.list) < 0 && s.list.isMissing(c):
+		return yes, true, rule
+	default:
+		add(c)
+	}
+	return yes, false, rule
+}
+
+// rule completes the message about a name that is none of the labels.
+func (s *labelSet) rule() string {
+	const most = 8
+	names := s.list.names
+	text := "is not one of the labels " + quoteAll(names[:min(most, len(names))])
+	if len(names) > most {
+		text += fmt.Sprintf(" … (%d labels)", len(names))
+	}
+	return text
+}
+
+// missingRule is the rule that a blank breaks where a vote must be there.
+func (s *labelSet) missingRule(c *cell) check.Text {
+	return check.Named("the vote is blank (%s): %s no counts a blank as no to every label", quote(c.plain()), pMissing)
+}
+
+// addLabels appends a question: a query of the classes no and yes for each of its labels. b is as before if
+// there is a fault. The votes are cells with sets, or, of an array, a number for each teacher and label.
+func (f *fileInfo) addLabels(b *Batch, r *record) *fault {
+	labels := f.sets.list.len()
+	counts, votes := len(b.Counts), len(b.Votes)
+	b.Counts = growZero(b.Counts, 2*labels)
+	if f.opts.KeepVotes {
+		b.Votes = growZero(b.Votes, labels*f.k)
+	}
+	row := b.Counts[counts:]
+	wrong := f.countLabels(r, row, b.Votes[votes:])
+	var truth []int
+	id := ""
+	if wrong == nil && f.labels {
+		truth, wrong = f.truth(r)
+	}
+	if wrong == nil && f.ids {
+		id, wrong = r.queryID()
+	}
+	if wrong != nil {
+		b.Counts, b.Votes = b.Counts[:counts], b.Votes[:votes]
+		return wrong
+	}
+	b.addMissings(f.k-row[0]-row[1], labels) // on every label as many
+	b.Labels = append(b.Labels, truth...)
+	if f.ids {
+		b.IDs = append(b.IDs, id)
+	}
+	b.places = append(b.places, r.place)
+	return nil
+}
+
+// countLabels counts the votes of all teachers: row has no and yes for each label, and votes, unless it is
+// empty, each teacher's vote on each label.
+func (f *fileInfo) countLabels(r *record, row, votes []int) *fault {
+	labels := f.sets.list.len()
+	yes := make([]int, 0, labels)
+	voters := 0
+	for t := range f.k {
+		var missing bool
+		var wrong *fault
+		if yes, missing, wrong = f.yesOf(r, t, yes[:0]); wrong != nil {
+			return wrong
+		}
+		if missing = missing && f.opts.Missing != MissingNo; missing {
+			for l := range labels {
+				if len(votes) > 0 {
+					votes[l*f.k+t] = -1
+				}
+			}
+			continue
+		}
+		voters++
+		f.sets.count(yes, t, f.k, row, votes)
+	}
+	for l := range labels {
+		row[2*l] = voters - row[2*l+1]
+	}
+	return nil
+}
+
+// count counts what is left of the labels that one of k teachers says yes to.
+func (s *labelSet) count(yes []int, teacher, k int, row, votes []int) {
+	for _, l := range s.truncate(yes) {
+		row[2*l+1]++
+		if len(votes) > 0 {
+			votes[l*k+teacher] = 1
+		}
+	}
+}
+
+// yesOf appends the labels that a teacher says yes to.
+func (f *fileInfo) yesOf(r *record, teacher int, yes []int) (_ []int, missing bool, wrong *fault) {
+	if labels := f.sets.list.len(); f.vectors {
+		blanks := 0
+		for l := range labels {
+			at := teacher*labels + l
+			c := &r.votes[at]
+			switch class := c.class(f.classes); {
+			case class == 1:
+				yes = append(yes, l)
+			case class < 0 && !f.classes.isMissing(c):
+				return yes, false, faultf(at, "vote %s is not 0 or 1", c)
+			case class < 0 && f.opts.Missing == MissingError:
+				return yes, false, &fault{at: at, rule: f.sets.missingRule(c)}
+			case class < 0:
+				blanks++
+			}
+		}
+		if blanks > 0 && blanks < labels && f.opts.Missing == MissingAbstain {
+			return yes, false, faultf(teacher*labels, "teacher %d has votes on some labels and none on others: "+
+				"want all, or none", teacher)
+		}
+		return yes, blanks == labels, nil
+	}
+	c := &r.votes[teacher]
+	yes, missing, rule := f.sets.parse(c, yes)
+	if rule.String() == "" && missing && f.opts.Missing == MissingError {
+		rule = f.sets.missingRule(c)
+	}
+	if rule.String() != "" {
+		return yes, false, &fault{at: teacher, rule: rule}
+	}
+	return yes, missing, nil
+}
+
+// truth returns the true answer for each label, -1 for all where it is not known.
+func (f *fileInfo) truth(r *record) ([]int, *fault) {
+	truth := make([]int, f.sets.list.len())
+	if f.vectors {
+		for l := range truth {
+			c := &r.truth[l]
+			if truth[l] = c.class(f.classes); truth[l] < 0 && !f.classes.isMissing(c) {
+				return nil, faultf(labelCell, "label %s is not 0 or 1", c)
+			}
+		}
+		return truth, nil
+	}
+	yes, missing, rule := f.sets.parse(&r.label, nil)
+	if rule.String() != "" {
+		return nil, &fault{at: labelCell, rule: rule}
+	}
+	if missing && f.opts.Missing != MissingNo {
+		for l := range truth {
+			truth[l] = -1
+		}
+	}
+	for _, l := range yes {
+		truth[l] = 1
+	}
+	return truth, nil
+}
+
+// perLabel turns questions into queries, one for each label: ids question/label, or of questions without
+// an id number/label.
+func (b *Batch) perLabel(names []string) {
+	n := b.Len()
+	ids := make([]string, 0, n*len(names))
+	places := make([]int, 0, n*len(names))
+	for i, place := range b.places {
+		question := ""
+		if len(b.IDs) > 0 { // of a batch that is used again, the memory for them may be there
+			question = b.IDs[i]
+		} else {
+			question = strconv.FormatInt(b.First+int64(i), 10)
+		}
+		for _, name := range names {
+			ids, places = append(ids, question+labelIDSeparator+name), append(places, place)
+		}
+	}
+	b.First *= int64(len(names))
+	b.IDs, b.places = ids, places
+}
+
+// Dropped returns how many votes were beyond Options.MostYes so far. It is not private.
+func (r *Reader) Dropped() int64 {
+	if s := handle.Made(r).opts.sets; s != nil {
+		return s.dropped.Load()
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+package votes
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes/format"
+)
+
+// columns returns the names of the columns of labels.
+func (o *LabelOptions) columns() ([]string, error) {
+	mark := ""
+	if o.Simulated {
+		mark = "simulated_"
+	}
+	switch {
+	case len(o.Labels) == 0 && o.Sets:
+		return nil, check.Namedf("sets go with %s", pLabels)
+	case len(o.Labels) == 0:
+		return []string{mark + "label"}, nil
+	}
+	if err := CheckLabels(o.Labels, 0, nil); err != nil {
+		return nil, err
+	}
+	if o.Sets {
+		if len(o.Classes) > 2 {
+			return nil, errors.New("an answer that abstains is in no set: want columns")
+		}
+		return []string{mark + "labels"}, checkSeparator((&Options{Separator: o.Separator}).separator(), o.Labels)
+	}
+	columns := make([]string, len(o.Labels))
+	for i, name := range o.Labels {
+		columns[i] = mark + name
+		// encodings of typed columns have such names for themselves
+		if o.Format.row().start != nil && (strings.Contains(name, ",") || name == "-") {
+			return nil, check.Namedf("%s: %s is no name of a column in the format %s", pLabels, quote(name), o.Format)
+		}
+	}
+	return columns, nil
+}
+
+// questions writes a row for each question of a batch.
+func (f *LabelFile) questions(b *Batch, answers []int) error {
+	labels := len(f.opts.Labels)
+	for i := 0; i < len(answers) && f.err == nil; i += labels {
+		id, ok := strings.CutSuffix(b.ID(i), labelIDSeparator+f.opts.Labels[0])
+		if !ok || len(answers)-i < labels {
+			f.err = fmt.Errorf("write labels: query %s begins no question of %d labels", quote(b.ID(i)), labels)
+			break
+		}
+		f.id = append(f.id[:0], id...)
+		f.row(answers[i : i+labels])
+	}
+	return f.err
+}
+
+// setsOf returns the encoder of sets for that of one column.
+func setsOf(enc format.Encoder, o LabelOptions) (format.Encoder, error) {
+	separator := (&Options{Separator: o.Separator}).separator()
+	switch e := enc.(type) {
+	case *csvLabels:
+		return setEncoder{enc, e.begin, e.end, func(names []string) {
+			e.line = append(e.line, e.cellOf(strings.Join(names, separator))...)
+		}, o.Labels}, nil
+	case *jsonLabels:
+		return setEncoder{enc, e.begin, e.end, func(names []string) {
+			e.line = append(append(e.line, e.columns[0]...), '[')
+			for i, name := range names {
+				if i > 0 {
+					e.line = append(e.line, ',')
+				}
+				e.line = append(e.line, jsonString(name)...)
+			}
+			e.line = append(e.line, ']')
+		}, o.Labels}, nil
+	}
+	return nil, check.Namedf("sets are written as CSV, TSV or JSON Lines, not in the format %s (%s)", o.Format,
+		pLabelFormat)
+}
+
+// setEncoder writes the names of the labels that a question has in one cell.
+type setEncoder struct {
+	format.Encoder // whose cells are classes
+	begin          func(id []byte)
+	end            func() error
+	set            func(names []string)
+	labels         []string
+}
+
+// Row writes the labels whose class is the second.
+func (e setEncoder) Row(id []byte, classes []int) error {
+	names := slices.Clone(e.labels)[:0]
+	for l, class := range classes {
+		if class == 1 {
+			names = append(names, e.labels[l])
+		}
+	}
+	e.begin(id)
+	e.set(names)
+	return e.end()
+}
