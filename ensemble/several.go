@@ -27,7 +27,7 @@ import (
 // answers of that table, by whatever price holds for N adaptively chosen queries. Nothing is presumed of
 // the teachers, nor of which labels occur together. The vectors of all teachers are cut to τ ones one by one,
 // before anything is counted: cutting them by the counts would let one teacher change others' votes.
-// docs/several-labels.md has the proof in full.
+// docs/many-answers.md has the whole proof.
 type Several struct {
 	Labels  int `json:"labels"`             // L ≥ 2; 0 for none
 	MostYes int `json:"most_yes,omitempty"` // τ, from 1 to L; 0 for any number of ones, which is τ = L

@@ -84,7 +84,7 @@ func (c choice) without(text string, values ...string) choice {
 	return c
 }
 
-// ask applies the rules: docs/votes.md has them.
+// ask applies the rules: docs/formats.md has them.
 func (v *values) ask() {
 	plain := make(map[string]bool)  // values that are no missing votes
 	absent := make(map[string]bool) // spellings that may be missing votes or classes, by their values

@@ -32,7 +32,7 @@ func readings(s *Survey) string {
 	return strings.Join(all, " | ")
 }
 
-// What values are, and what is asked of them: docs/votes.md has the rules.
+// What values are, and what is asked of them: docs/formats.md has the rules.
 func TestLookAtValues(t *testing.T) {
 	for _, tt := range []struct {
 		values, asked, readings string

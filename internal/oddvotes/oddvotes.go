@@ -1,7 +1,7 @@
 // Package oddvotes makes small files of votes in the shapes that people have, with what they mean: for
 // tests of what is found in a file of which nothing is stated. It has writers of its own.
 //
-// The rules are those of docs/votes.md, "What is clear, and what is asked". A family of values
+// The rules are those of docs/formats.md, "What is clear, and what is asked". A family of values
 // (values.go) and a shape of columns (shapes.go) each say before a byte is written whether they are
 // clear, and which readings they have. A case is clear if both are.
 package oddvotes

@@ -547,7 +547,7 @@ class _Classes(_Linear):
 class LogisticRegression(_Classes):
     """A private classifier: ``darrm train --task logistic``.
 
-    Ranges and categories are public knowledge, stated and never taken from the records (docs/preparing.md). The method
+    Ranges and categories are public knowledge, stated and never taken from the records (docs/training.md). The method
     follows from them and from how many records there are. A second ``fit`` on other records, by this object or by a
     clone, is refused, or charged to ``ledger=``. There is no ``random_state``.
 

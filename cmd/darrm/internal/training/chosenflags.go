@@ -48,7 +48,7 @@ why. The commands below are for those who choose a method.
   hinge      classes 0 and 1, by a margin
 
 Rows become records by public rules: --scale, --categories, --fill, or a file of them
-(darrm train describe); docs/preparing.md has more. Nothing is taken from the data. All
+(darrm train describe); docs/training.md has more. Nothing is taken from the data. All
 noise follows from --eps and --delta, which are met for any rows.
 
 The model goes to stdout or --out as JSON, for darrm predict and darrm evaluate. With

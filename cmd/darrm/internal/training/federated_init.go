@@ -34,7 +34,7 @@ size are public.
 
 Rows become records by the plan's rules, alike in every silo: --scale, --categories, --fill
 or a file of them (darrm train describe). The model keeps them, and darrm predict and
-evaluate apply them. docs/preparing.md has more.
+evaluate apply them. docs/training.md has more.
 
 The price is for all rounds together, for every record of every silo: what --eps and
 --delta say. A silo pays it with its first answer. It holds if the shuffler is honest,
