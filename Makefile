@@ -91,7 +91,7 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
 SERVICES := postgresql chromium poppler-utils fonts-liberation firefox-esr \
-	python3-venv python3-numpy python3-pandas python3-sklearn python3-onnx mypy
+	python3-venv python3-numpy python3-pandas python3-sklearn python3-matplotlib python3-onnx mypy
 services: ## installs what test-services needs, on Debian as root; elsewhere it names that and goes on
 	@scripts/debian $(SERVICES) $$(command -v npm >/dev/null || echo nodejs npm) || true # other Node.js bring npm, and conflict
 

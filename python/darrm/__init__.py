@@ -71,13 +71,14 @@ from ._client import (
 )
 from ._estimators import AUCRanker, LinearRegression, LogisticRegression, PrivateVote, load
 from ._ledger import Ledger
+from ._pictures import Picture
 from ._results import Certified, Labels, Plan, Result, Table
 from ._students import LabelLaw, Student
 
 __all__ = [
     "AUCRanker", "Answer", "Budget", "BudgetError", "BudgetExhausted", "Certified", "Client", "Conflict", "DarrmError", "Failure",
     "Forbidden", "InputError", "Interrupted", "InvalidRequest", "LabelLaw", "Labels", "Ledger", "LedgerError", "LinearRegression",
-    "LogisticRegression", "NotPrivate", "OutputError", "Plan", "PrivateVote", "RateLimited", "Result", "ServiceError",
+    "LogisticRegression", "NotPrivate", "OutputError", "Picture", "Plan", "PrivateVote", "RateLimited", "Result", "ServiceError",
     "SolverError", "Student", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account", "aggregate",
     "certify", "compare",
     "describe", "load", "plan", "price", "run", "solve", "verify",

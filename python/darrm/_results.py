@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Union
 
+from . import _shown
+
 
 @dataclass(frozen=True)
 class Table:
@@ -53,6 +55,21 @@ class Table:
     def to_frame(self) -> Any:
         """A pandas frame with columns ``votes`` and ``gamma``. Needs pandas."""
         return _frame([{"votes": l, "gamma": g} for l, g in enumerate(self.gamma)])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw γ, or how often labels are right against the lead of the first class.
+
+        On the axes ``ax`` of matplotlib, which are returned; without them on new ones where ``matplotlib.pyplot`` is
+        imported. Else the result is a ``Picture``, which needs no library: a notebook shows it, ``save(path)`` writes SVG.
+
+        >>> import darrm
+        >>> darrm.solve(K=3, m=1, eps=1, teacher_delta=0).plot()
+        <darrm.Picture: 3 teachers, one label (1, 0)-DP>
+        """
+        return _shown.table(self.gamma, self.error, self.data).draw(ax)
+
+    def _repr_html_(self) -> str:
+        return _shown.table_html(self.gamma, self.error, self.gap, self.data)
 
 
 @dataclass(frozen=True)
@@ -160,6 +177,19 @@ class Result(Dict[str, Any]):
     def to_frame(self) -> Any:
         """The rows as a pandas frame. Needs pandas."""
         return _frame(self.rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how often each mechanism of a plan or a comparison agrees, a plan's agreement by numbers of teachers, or
+        what labels cost together. The axes are as in ``Table.plot``.
+
+        >>> import darrm
+        >>> darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5).plot()
+        <darrm.Picture: 5 labels of 2 classes within (5, 0)>
+        """
+        return _shown.result(self._main, self, self.rows).draw(ax)
+
+    def _repr_html_(self) -> str:
+        return _shown.html(self._main, self, self.rows)
 
 
 class Plan(Result):

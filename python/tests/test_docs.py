@@ -17,7 +17,7 @@ if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(ROOT / "python"))
 import darrm  # noqa: E402
 
-MODULES = ["darrm", "darrm._calls", "darrm._client", "darrm._ledger", "darrm._program", "darrm._results", "darrm.check"]
+MODULES = ["darrm", "darrm._calls", "darrm._client", "darrm._ledger", "darrm._pictures", "darrm._program", "darrm._results", "darrm._shown", "darrm.check"]
 PAGES = ["README.md", "python/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
 
 
@@ -31,7 +31,7 @@ class Docstrings(unittest.TestCase):
     def test_every_public_call_has_one(self):
         calls = [getattr(darrm, name) for name in darrm.__all__]
         calls = [c for c in calls if inspect.isfunction(c)] + [darrm.Client, darrm.Budget, darrm.NotPrivate, darrm.PrivateVote]
-        calls += [darrm.LogisticRegression, darrm.LinearRegression, darrm.AUCRanker, darrm.Ledger, darrm.Result, darrm.Table, darrm.Plan.options.fget]
+        calls += [darrm.LogisticRegression, darrm.LinearRegression, darrm.AUCRanker, darrm.Ledger, darrm.Picture, darrm.Result, darrm.Table, darrm.Plan.options.fget]
         self.assertGreater(len(calls), 8)
         for call in calls:
             with self.subTest(call=call):
