@@ -13,7 +13,7 @@ import (
 var besideTheCore = regexp.MustCompile(`^github.com/darrm/darrm/(` +
 	`(learn|sketch|experiment|bench|examples|docs|testdata)(/.*)?` +
 	`|ensemble/teachers|release/(silo|folder|exitcode/learning)` +
-	`|cmd/darrm|cmd/darrm/internal/(training|research))$`)
+	`|internal/testing/(experimenttest|traintest)|cmd/darrm|cmd/darrm/internal/(training|research))$`)
 
 // What tests share, and who may link it.
 var (

@@ -24,7 +24,7 @@ func TestGoroutinesAreStated(t *testing.T) {
 		}
 		switch d.Name() {
 		case "internal", "testdata", "cmd", "docs", "examples", "bench", "proofs", "python", "web",
-			"experiment", "beam", "scripts", "traintest":
+			"experiment", "beam", "scripts":
 			return fs.SkipDir
 		}
 		if strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {

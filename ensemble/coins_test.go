@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+	"github.com/darrm/darrm/internal/testing/randsrctest"
 )
 
 // prf is HMAC-SHA-256.

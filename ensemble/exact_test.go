@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+	"github.com/darrm/darrm/internal/testing/randsrctest"
 )
 
 // anyGamma returns the mechanism of the given function, whatever it is: a release

@@ -9,8 +9,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/noise/noisetest"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/noisetest"
 )
 
 // binomial is the law of the ones among n coins of probability p.

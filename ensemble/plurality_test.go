@@ -16,8 +16,8 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 	"github.com/darrm/darrm/internal/testing/composetest"
+	"github.com/darrm/darrm/internal/testing/randsrctest"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+	"github.com/darrm/darrm/internal/testing/randsrctest"
 )
 
 // A source that fails, at the word or at the coin, gives an error and no answer.

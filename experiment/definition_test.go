@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 )
 
 func TestList(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/sketch"
 )
 

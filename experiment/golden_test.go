@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

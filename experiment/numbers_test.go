@@ -8,9 +8,9 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 )
 
 // Expected errors computed twice independently before, by full enumeration and by

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 )
 
 func TestReport(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/oddvotes"
+	"github.com/darrm/darrm/internal/testing/oddvotes"
 )
 
 // Files in the shapes that people have: of what is clear nothing is asked, what is not clear is asked,

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/oddvotes"
+	"github.com/darrm/darrm/internal/testing/oddvotes"
 )
 
 // otherReader returns the value of an environment variable that scripts/test-readers sets: the place of a

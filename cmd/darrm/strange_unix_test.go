@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/oddvotes"
+	"github.com/darrm/darrm/internal/testing/oddvotes"
 )
 
 // printedCommands returns the commands that a survey printed, as a shell reads them.

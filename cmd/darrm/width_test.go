@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/cmd/darrm/internal/clitest"
+	"github.com/darrm/darrm/internal/testing/clitest"
 )
 
 // runDarrm runs the command line in this process.

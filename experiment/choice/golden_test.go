@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 )
 
 var update = flag.Bool("update", false, "write the picture of docs/training.md anew")

@@ -16,9 +16,9 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/learn/data"
 )
 

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 )
 
 // Errors with teachers of three kinds against two other ways: sampling for what is

@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
-	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/train"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
-	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/sketch"
 	"github.com/darrm/darrm/sketch/stream"

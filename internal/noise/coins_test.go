@@ -10,7 +10,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+	"github.com/darrm/darrm/internal/testing/randsrctest"
 )
 
 // Which words give which integer: those below the largest multiple of n give their

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+	"github.com/darrm/darrm/internal/testing/randsrctest"
 	"pgregory.net/rapid"
 )
 

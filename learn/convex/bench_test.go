@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // A pass over 65,536 records of 50 features, by closed form and by bisection.

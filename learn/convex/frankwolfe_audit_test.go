@@ -10,10 +10,10 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // Audits of the methods that choose vertices, by the means of audit_test.go: false alarms have

@@ -9,8 +9,8 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // denseTask has features in [-1, 1], of which one in eight is at an end and one in eight is 0.

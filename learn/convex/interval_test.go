@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // The published proximal points on M = [-1,1], and the example of the specification: near the end

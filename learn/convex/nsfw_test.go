@@ -14,10 +14,10 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func lp(t testing.TB, d int, p, r float64) geometry.LpBall {

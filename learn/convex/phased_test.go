@@ -13,9 +13,9 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // bisecting is the setting of the published schedules: D = 2, calibrated for the bisection.

@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // variants are plans of every method for n records of 3 features, the first with the options that

@@ -12,11 +12,11 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func schedule(t testing.TB, p float64, n int, rho, lipschitz float64) proximalSchedule {

@@ -16,10 +16,10 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func statistics(t testing.TB, c SufficientStatistics, n, d int) *statisticsPlan {

@@ -12,12 +12,12 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func long() bool { return os.Getenv("DARRM_LONG") != "" }

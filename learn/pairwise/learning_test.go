@@ -8,9 +8,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // diabetes are two Gaussian classes of the size and AUC of the diabetes data, split into 614

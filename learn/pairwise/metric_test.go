@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // striped are records in the unit ball whose class is the sign of the first feature, which is the

@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // T6: the source's schedule, with the steps that are proved to be enough.

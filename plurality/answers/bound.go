@@ -120,15 +120,9 @@ func (s *System) CoinDelta(ctx context.Context, masses []uint64) (float64, error
 	return most, nil
 }
 
-// apart reports whether Q coins of bias a > b break the bound for certain: whether
-//
-//	Pr_a[J ≥ j] - e^ε·Pr_b[J ≥ j] > δ
-//
-// at the j from which the likelihood ratio is e^ε. Every j would prove it, so that j need not be
-// exact.
-func (c coins) apart(a, b float64) bool { return c.price(a, b) > c.delta }
-
-// price returns a number that Pr_a[J ≥ j] - e^ε·Pr_b[J ≥ j] is not below, close to it.
+// price returns a number that Pr_a[J ≥ j] - e^ε·Pr_b[J ≥ j] is not below, close to it, at the j from
+// which the likelihood ratio is e^ε. Above δ, Q coins of bias a > b break the bound: every j would prove
+// it, so that j need not be exact.
 func (c coins) price(a, b float64) float64 {
 	if !(a > b) || !(a < 1) || !(b >= 0) {
 		return 0

@@ -413,3 +413,6 @@ func TestCoinDelta(t *testing.T) {
 		t.Errorf("ended: %v", err)
 	}
 }
+
+// apart reports whether Q coins of bias a > b break the bound for certain.
+func (c coins) apart(a, b float64) bool { return c.price(a, b) > c.delta }

@@ -90,8 +90,6 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "histograms need not be the problem's", File: "json.go",
 			Old: "!m.is(label) || len(m.Groups)", New: "m.is(fileMasses{}) && !m.is(label) || len(m.Groups)",
 			Killer: "TestAlteredTablesAreRefused"},
-		{Name: "coins too near are apart", File: "bound.go", Old: "return c.price(a, b) > c.delta }\n",
-			New: "return c.price(a, b) > c.delta*(1-1e-6) }\n", Killer: "TestCoinsApart"},
 		{Name: "coins by a smaller factor", File: "bound.go", Old: "down(low-up(c.factor*high))",
 			New: "down(low-up(c.factor*0.999*high))", Killer: "TestCoinsApart"},
 		{Name: "links stay below", File: "window.go", Old: "high, above, last = x, g, 1",

@@ -8,13 +8,13 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/onevsrest"
-	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 const records = 3000

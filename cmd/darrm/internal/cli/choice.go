@@ -162,9 +162,6 @@ func Or[T any](v *T, otherwise T) T {
 	return *v
 }
 
-// Value returns *v, or the zero value where v is nil.
-func Value[T any](v *T) (none T) { return Or(v, none) }
-
 // Group is a part of the program, by what a person does with it. Groups and their commands are
 // listed with the most used first.
 type Group struct {

@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/cmd/darrm/internal/clitest"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/internal/testing/clitest"
 )
 
 // What solve and verify print fits the width, for few and many teachers, ties, every
