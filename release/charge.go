@@ -57,29 +57,29 @@ type Charge struct {
 	// Ensemble names the teachers in the ledger. Frozen ones need it: they are charged once,
 	// under it. Of fresh ones it may be "". It is only a name: that the teachers behind it
 	// are the same every time is the caller's word.
-	Ensemble string `flag:"ensemble" help:"name of the teachers in the ledger. Frozen ones are charged once, under it: that the name stands for the same teachers every time is your word"`
+	Ensemble string `flag:"ensemble" help:"name of the teachers in the ledger. Frozen teachers are charged once, under it: you promise that the name stands for the same teachers every time"`
 	// EnsembleDigest is any text that identifies the teachers behind the name. Once stated
 	// it is required of every later release of the ensemble. It verifies nothing.
-	EnsembleDigest string `flag:"ensemble-digest" help:"any text that identifies the teachers, such as a hash of their files. Once stated it is required of every release of the ensemble; it verifies nothing"`
+	EnsembleDigest string `flag:"ensemble-digest" help:"any text that identifies the teachers, such as a hash of their files. Once stated, every release of the ensemble must state it; nothing is verified by it"`
 	// Draw names the votes of fresh teachers: the same draw is the same rows, answered again.
 	// Defaults to RequestID. Votes of a new draw that the ledger has seen under another name are
 	// refused.
 	Draw string `flag:"draw" help:"name of these votes of fresh teachers (default: the request id). State the name of an earlier draw to answer the same votes again"`
 	// VotesCastAnew states that fresh teachers cast these votes for this draw, whatever votes
 	// other draws have. It stands in no ledger.
-	VotesCastAnew bool `flag:"votes-cast-anew" help:"state that fresh teachers cast these votes for this draw. A ledger then takes them if they equal those of an earlier draw, too, which it refuses else; it keeps no trace of either"`
+	VotesCastAnew bool `flag:"votes-cast-anew" help:"state that fresh teachers cast these votes for this draw. A ledger then accepts them even if they equal those of an earlier draw. It records neither the statement nor the equality"`
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64 `flag:"slack" help:"δ' that the composition of fresh answers may spend besides their own δ (default 1e-6, but no more than the δ of one answer)"`
 	// NewCharge pays for labels again, where one charge pays for many and one of the same statement, or
 	// table, is there. It stands in no ledger.
-	NewCharge bool `flag:"new-charge" help:"pay for $queries labels again, though $ledger has a charge of the same statement. The report says what it costs, and $dry-run says so before"`
+	NewCharge bool `flag:"new-charge" help:"pay for $queries labels again, although $ledger has a charge of the same statement. The report prints the cost, and $dry-run prints it beforehand"`
 	// Records is the number of records that the promise is about, if that is public; 0 if unknown.
 	// What is spent in all must have a δ below one over it.
-	Records int `flag:"records" help:"how many records the teachers were trained on, if it is public: what is spent in all must have a δ below 1/records"`
+	Records int `flag:"records" help:"number of records that the teachers were trained on, if it is public: the total spent must have a δ below 1/records"`
 	// AcceptWeak lets what is spent in all be worth nothing (ensemble.Worthless), which is refused
 	// else. It stands in the ledger's entry.
-	AcceptWeak bool `flag:"accept-weak" help:"release although what is spent in all protects nobody: ε above 10, or δ of 1/records or more (0.01 where the records are unknown); the ledger keeps that it was stated"`
+	AcceptWeak bool `flag:"accept-weak" help:"release although the total spent protects nobody: ε above 10, or δ of 1/records or more (0.01 where the records are unknown). The ledger records the statement"`
 	// Votes has fresh teachers' votes ([HashVotes]), which the ledger must be able to recognise.
 	// [Labels] sets it.
 	Votes *ledger.VoteHash

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/must"
 )
 
 var (
@@ -19,6 +21,8 @@ var (
 	codeSpan    = regexp.MustCompile("`(darrm [^`]+)`")
 	operator    = regexp.MustCompile(`&&|\|\||[;()]|\s\|\s|\s\d?>{1,2}`)
 	shownDarrm  = regexp.MustCompile(`^\s*(?:\$ |env )?(?:[A-Z_]+=\S* )*(?:bin/)?darrm ([a-z-].*)`)
+	flagSpan    = regexp.MustCompile("`--[^`]*`")
+	flagName    = regexp.MustCompile(`--([A-Za-z][A-Za-z0-9-]*)`)
 	plainWord   = regexp.MustCompile(`^[a-z][a-z|-]*$`)
 )
 
@@ -118,6 +122,50 @@ func TestPagesShowRealCommands(t *testing.T) {
 		t.Errorf("%d commands, %v", seen, err)
 	}
 	t.Logf("%d commands", seen)
+}
+
+// otherFlags are flags of the pages that belong to other programs.
+var otherFlags = map[string]string{"lattice": "proofs/check", "shots": "scripts/test-web"}
+
+// Every flag that a guide or a help text names by itself is one of some command.
+func TestNamedFlagsExist(t *testing.T) {
+	root := cli.NewRoot(&cli.App{}, commandGroups)
+	flags, help := map[string]bool{}, map[string]string{}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		text := []string{c.Long}
+		note := func(f *pflag.Flag) {
+			flags[f.Name] = true
+			text = append(text, f.Usage)
+		}
+		c.Flags().VisitAll(note)
+		c.PersistentFlags().VisitAll(note)
+		help["darrm help "+c.Name()] = strings.Join(text, "\n")
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md", "../../ARCHITECTURE.md", "../../CONTRIBUTING.md") {
+		spans := flagSpan.FindAllString(string(must.Get(os.ReadFile(page))(t)), -1)
+		help[page] = strings.Join(spans, "\n")
+	}
+	seen := 0
+	for where, text := range help {
+		for _, m := range flagName.FindAllStringSubmatch(text, -1) {
+			seen++
+			if !flags[m[1]] && otherFlags[m[1]] == "" {
+				t.Errorf("%s names --%s, which no command has", where, m[1])
+			}
+		}
+	}
+	if seen < 500 {
+		t.Errorf("only %d flags are named", seen)
+	}
 }
 
 func TestUnknown(t *testing.T) {

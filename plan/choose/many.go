@@ -19,17 +19,17 @@ import (
 // serves two classes as well.
 type Many struct {
 	// see plurality.Objective; one of the two
-	Accuracy      *float64 `flag:"accuracy" help:"many classes, instead of $concentration: presume that each teacher is right with this probability, in (1/C,1), one by one, and otherwise votes for any other class"`
+	Accuracy      *float64 `flag:"accuracy" help:"many classes, instead of $concentration: presume that each teacher, independently, is right with this probability, in (1/C,1), and otherwise votes for any other class"`
 	Concentration *float64 `flag:"concentration" default:"1" help:"many classes: presume that classes have uneven shares of a query's votes, the more so the smaller this is, in (0,1e6] (for two classes the default is $accuracy 0.75). What is presumed decides what is useful, never what is private"`
 	// what no class is worth as an answer; not stated, there is always a class
-	Abstain *float64 `flag:"abstain" name:"value of abstaining" help:"many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1"`
+	Abstain *float64 `flag:"abstain" name:"value of abstaining" help:"many classes: the mechanism may also abstain, which is worth this in [0,1]; a plurality class is worth 1"`
 	// see plan.Losses: how frequent the classes are, and what answers cost; "" for classes that are alike
-	Shares string `flag:"shares" help:"how frequent the classes are, public: \"no=0.95,yes=0.05\", or in their order \"0.95,0.05\". The table then favours the frequent ones, for labels that are each used for itself"`
-	Cost   string `flag:"cost" help:"what an answer costs where another class has the most votes, public: \"no:yes=9,yes:no=1\" (answered:plurality; what is not listed costs 1), \"ordered\" (|i - j|) or \"balanced\" (1/share)"`
+	Shares string `flag:"shares" help:"how frequent the classes are, from public knowledge: \"no=0.95,yes=0.05\", or in their order \"0.95,0.05\". The table then favours the frequent classes, for labels that are used one by one"`
+	Cost   string `flag:"cost" help:"cost of an answer where another class has the most votes, from public knowledge: \"no:yes=9,yes:no=1\" (answered:plurality; what is not listed costs 1), \"ordered\" (|i - j|) or \"balanced\" (1/share)"`
 	// AcceptConstant pays for labels that tell no more than always the same answer.
-	AcceptConstant bool `flag:"accept-constant" help:"pay also where always the same answer is as good as the table for $shares and $cost"`
+	AcceptConstant bool `flag:"accept-constant" help:"pay even where a constant answer is as good as the table for $shares and $cost"`
 	// within which of the optimum's value is enough
-	Gap *float64 `flag:"gap" help:"many classes: stop once the value is proved to be within this of the optimum's"`
+	Gap *float64 `flag:"gap" help:"many classes: stop once the value is proved to be this close to the optimum's"`
 }
 
 // Lossy reports whether shares or costs of the classes are stated.

@@ -34,7 +34,7 @@ type Request struct {
 	Timeout *time.Duration `flag:"timeout"`
 	// SolveWithin limits the time of the search for the optimum of many classes, where somebody states
 	// it: its end is an error, and never another mechanism.
-	SolveWithin *time.Duration `flag:"solve-within" name:"time to solve" help:"give up with an error where a table of many classes, or for many labels, is not found after this time (default: no limit; what takes too much work is left out by its size)"`
+	SolveWithin *time.Duration `flag:"solve-within" name:"time to solve" help:"end with an error where a table of many classes, or for many labels, is not found within this time (default: no limit of time; tables that need too much work are left out by their size)"`
 
 	// ReadTable reads the table that was stated, TableName its name in errors; nil where none was.
 	ReadTable func(context.Context) (release.Table, error)

@@ -60,12 +60,12 @@ prints the "darrm aggregate" command that releases the labels.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON, and errors too")
-	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "print errors alone on stderr")
 	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto,
-		`"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
+		`"auto" shows progress on a terminal; "json" writes it to stderr as JSON Lines, for programs`)
 	OneOf(root, "progress", progressAuto, progressJSON)
 	var all bool
-	root.PersistentFlags().BoolFunc("help-all", "print the whole help: all flags, explained",
+	root.PersistentFlags().BoolFunc("help-all", "print the whole text, and explain every flag",
 		func(string) error {
 			all = true
 			return pflag.ErrHelp

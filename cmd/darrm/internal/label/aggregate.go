@@ -39,9 +39,9 @@ func NewAggregate(a *cli.App) *cobra.Command {
 		Short: "Release private labels for files of votes",
 		Long: `Release one private label for every query in files of votes, within a budget for all of
 them. Teachers promise nothing unless it is stated (--eps), and a person's data may be
-behind all of them unless --data or --affected says otherwise. With FILEs and nothing
-else it prints what is in them (teachers, queries, gaps, values) and two or three
-commands that fit, releases nothing and exits 2.
+behind all of them unless --data or --affected says otherwise. With FILEs and no flags it
+describes them (teachers, queries, gaps, values), prints two or three commands that fit,
+releases nothing and exits 2.
 
 Two classes are answered by the optimal noise function, or with --mechanism by another.
 "Optimal" is for agreement with the majority of the votes; --objective source is for the
@@ -49,15 +49,14 @@ literature's.
 
 More than two classes (--classes cat,dog,bird) are answered by the optimal table of their vote
 counts (optimal-counts).
-It presumes nothing of the teachers; say --affected or --data, and the promise of one
-label by --label-eps. For the votes that are expected no mechanism agrees with them
-more often: those of which classes have uneven shares (--concentration), of teachers
-that are right with probability --accuracy, one by one, or the histograms in
---prior-counts, which must be public. For other votes
-permute-and-flip may do better: see darrm compare, on public votes. An optimum that is
-too large, or takes too much counted work, is replaced by permute-and-flip, and the
-report says so. For many labels within one budget see darrm plan: other noise may add up
-better.
+It presumes nothing of the teachers; state --affected or --data, and the promise of one
+label by --label-eps. No mechanism agrees more often under the prior: classes have uneven
+shares of a query's votes (--concentration), each teacher is right with probability
+--accuracy, independently, or histograms occur as in --prior-counts, which must be public.
+For other votes permute-and-flip may do better: see darrm compare, on public votes. An
+optimum that is too large, or takes too much counted work, is replaced by permute-and-flip,
+and the report says so. For many labels within one budget see darrm plan: other noise may
+compose better.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
 column "query" or "id" and a column "label" or "truth" are optional. A CSV without a
@@ -66,42 +65,41 @@ comma in its first row has semicolons or tabs between its cells.
 Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
 the files.
 
-Say what all labels of these files together may cost with --budget-eps and
+State what all labels of these files together may cost with --budget-eps and
 --budget-delta: the mechanism is planned for their number, as darrm plan does, by a
 prior and never by these votes.
 
-Or say what one label may cost with --label-eps, or with --m in units of the teachers'
-own ε, which --m needs with their --teacher-delta; or give a table made by solve with
---table. A table's promise is about the
-teachers that it names; with --table, state yours too (--eps, --teacher-delta, and
---affected or --data, which mean all teachers if left out): a table for others is
+Or state what one label may cost: with --label-eps, or with --m in units of the teachers'
+own ε (--eps, --teacher-delta). Or give a table of darrm solve with --table. A table's
+promise is about the teachers that it names. State yours too (--eps, --teacher-delta, and
+--affected or --data, which mean all teachers if left out): a table for other teachers is
 refused. If you state nothing, the report says that the teachers are the table's.
 
 The labels go to stdout or --out, with the queries' ids, in the order of the votes;
-the form goes by the name, such as labels.parquet or labels.csv.gz (--json holds
+the name decides the format, such as labels.parquet or labels.csv.gz (--json holds
 them all in memory). They are drawn with the operating system's randomness. Nothing
 appears before all are there, and on any error nothing is written.
 
-An existing --out is not replaced, unless --force says so, and never where the --ledger
-knows it as the result of a request. Without a ledger a second draw is a second release. --scores shows on stderr how each mechanism does on these
-votes. Those figures are computed from the raw votes: they are not private.
+An existing --out is not replaced without --force, and never where the --ledger knows it as
+the result of a request. Without a ledger a second draw is a second release. --scores prints
+on stderr how well each mechanism does on these votes. Those figures are computed from the raw
+votes: they are not private.
 
 With --ledger the release is paid for before a label is drawn, and what the budget
 does not allow is refused. Fresh teachers pay for every answer; frozen ones pay for
-their training, once, whatever they answer. --dry-run tells the price beforehand.
+their training, once, whatever they answer. --dry-run prints the price beforehand.
 
 Fresh teachers cast one row of votes for each query: a draw. The first answer to a draw
-pays as above. All further answers to it are covered by one charge, of what the votes
-themselves tell. --draw names the draw. The ledger keeps a keyed digest of the votes and
+pays as above. One charge, of what the votes themselves cost, covers all further answers to it. --draw names the draw. The ledger keeps a keyed digest of the votes and
 refuses the same votes under another name, unless --votes-cast-anew states that the
-teachers cast them for this draw. Whether votes are equal stands nowhere in the ledger.
-It does not notice rows that files share which differ elsewhere, the same votes with the
-teachers in another order, as counts, or with other names of the classes, other ledgers,
-or releases without one.
+teachers cast them for this draw. The ledger does not record which votes are equal. It does
+not notice equal rows of files that differ elsewhere; the same votes with the teachers in
+another order, as counts, or with other names of the classes; or releases from other ledgers
+or without one.
 
-With a ledger, and for --dry-run, the votes are read to know how many queries there are,
-and then once more to answer them. With --checkpoint a release that was interrupted
-after it was paid for is finished by the same command.`,
+With a ledger, and for --dry-run, the votes are read twice: to count the queries, and to
+answer them. With --checkpoint the same command finishes a release that was interrupted
+after it was paid for.`,
 		Example: `  darrm aggregate votes.csv --budget-eps 2 --budget-delta 1e-6 --data disjoint --out labels.csv
   darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
@@ -128,10 +126,10 @@ after it was paid for is finished by the same command.`,
 		"such as cat|dog")
 	cli.OneOf(c, "labels-as", "columns", "sets")
 	fl.BoolVar(&f.scores, "scores", false,
-		"show on stderr how each mechanism does on these votes, and on true labels where the files "+
+		"print on stderr how well each mechanism does on these votes, and on true labels where the files "+
 			"have them: computed from the raw votes, NOT PRIVATE")
-	fl.StringVar(&f.labelLaw, "label-law", "", "write what is public of the labels to this file, for learning from "+
-		"them: what darrm label-law writes of the mechanism, whatever the votes (--dry-run writes none)")
+	fl.StringVar(&f.labelLaw, "label-law", "", "write the law of the labels to this file, for learning from "+
+		"them, as darrm label-law does. It is public, and does not depend on the votes (--dry-run writes none)")
 	cli.TakesFile(c, "label-law", "json")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
 		"simulate with this seed, for experiments; the output is marked, it is not private")

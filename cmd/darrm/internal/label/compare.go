@@ -35,28 +35,27 @@ func NewCompare(a *cli.App) *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{
 		Use:   "compare FILE...",
-		Short: "Put every mechanism side by side on your votes (not private)",
-		Long: `Put every mechanism that applies side by side on files of votes, all with the same
-promise for one answer: how often each agrees with the plain majority and how often
-it is right, in expectation over its noise, and what it assumes. Nothing is drawn.
-The 95 % intervals (Wilson's) say how far both may be for other queries of the same
-kind; the noise is not in them, since it is averaged out exactly. With FILEs and nothing
-else it prints what is in them and commands that fit, and exits 2.
+		Short: "Compare all mechanisms on your votes (not private)",
+		Long: `Compare all mechanisms that apply on files of votes, all with the same promise for one
+answer: how often each agrees with the plain majority, how often it is right, and what
+it assumes. Both figures are expectations over the noise; nothing is drawn. The 95 %
+intervals (Wilson's) are for other queries of the same kind, and have no noise in them. With FILEs
+and no flags it describes them, prints commands that fit, and exits 2.
 
-With --budget-eps and --budget-delta each mechanism has instead as much noise as --queries
-labels need that together cost no more than this budget (default: as many labels as the FILEs have
-queries); among them is the table that is made for so many labels. The row marked → is the
-mechanism that aggregate takes with the same flags. It is chosen by the prior, before the votes are
-seen: a choice by this comparison would be one by private votes, which no budget covers.
+With --budget-eps and --budget-delta each mechanism has the noise with which --queries labels
+together cost no more than this budget (default: as many labels as the FILEs have queries).
+One of them is the table for that many labels. The row marked → is the mechanism that aggregate takes
+with the same flags. The prior chooses it, before the votes are read: a choice by this comparison
+would be one by private votes, which no budget covers.
 
-The row "always" is to answer every query by one class, the one that agrees most often. Labels that
+The row "always" answers every query by one class, the one that agrees most often. Labels that
 agree less often tell less than that answer.
 
   optimal-teachers  of two classes the optimum for your teachers' promise (--eps,
                     --teacher-delta), for agreement with the majority unless
                     --objective or --prior says else
   optimal-counts    the optimum for teachers that promise nothing: the best that any
-                    mechanism can do that sees the counts only, to compare gnmax and
+                    mechanism on the counts can do, to compare gnmax and
                     lnmax with. Of more than two classes it is best for uneven shares,
                     --accuracy or --prior-counts, unless it takes too much work
   ` + strings.Join(problem.MechanismNames(problem.IsBaseline), ", ") + `

@@ -31,24 +31,24 @@ type labelLawFlags struct {
 	out     string
 }
 
-// NewLabelLaw makes the command that says what is public of labels.
+// NewLabelLaw makes the command that writes the law of a mechanism's labels.
 func NewLabelLaw(a *cli.App) *cobra.Command {
 	var f labelLawFlags
 	c := &cobra.Command{
 		Use:   "label-law",
-		Short: "Say what labels tell, for training on them (public)",
-		Long: `Write what is public of a mechanism's labels, for whoever trains a model on them: the
-probability of each label where a class has the most votes (T), what all labels are worth
-in labels without noise, and the layer that a student's training puts behind its votes (β).
-docs/students.md says how to learn with it.
+		Short: "Write the law of labels, for training on them (public)",
+		Long: `Write the law of a mechanism's labels, for whoever trains a model on them: the probability
+of each label given the class with the most votes (T), what all labels are worth in labels
+without noise, and the layer that a student's training puts behind its scores (β). The law is
+public. docs/students.md describes how to learn with it.
 
-It is a function of a table (--table), or of the noise of a mechanism without one
+The law is a function of a table (--table), or of the noise of a mechanism without one
 (--mechanism, --K, --num-classes, --label-eps), and of a public prior of the votes: the
 table's own, or --prior-mean, --concentration or --prior-counts, which must be public. No votes are
 read and nothing is charged. darrm aggregate --label-law FILE writes the same bytes for
 the mechanism of a release.
 
---shares a=.9,b=.1 says how frequent the classes are: it must be public too. Without it
+--shares a=.9,b=.1 states how frequent the classes are, from public knowledge too. Without it
 they are equally frequent.`,
 		Example: `  darrm label-law --table table.json --out law.json
   darrm label-law --table table.json --shares cat=.7,dog=.2,bird=.1 --out law.json

@@ -46,33 +46,33 @@ func NewPlan(a *cli.App) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
 		Use:   "plan [FILE...]",
-		Short: "Tell which mechanism to use for a budget, and the command to run",
+		Short: "Choose the mechanism for a budget, and print the command to run",
 		Long: `State what all labels together may cost (--budget-eps, --budget-delta), what your teachers
 promise (--eps, --teacher-delta, --teachers; default nothing) and how many of them one record reaches
 (--affected or --data). plan ranks mechanisms by what their labels are worth to a model trained on
 them (--for labels: by agreement with the majority), and prints costs and the aggregate command.
-It charges nothing. FILEs alone are described.
+It charges nothing. Without flags it describes the FILEs.
 
   private teachers, frozen   no noise is needed if their training fits the budget
   private teachers, fresh    the largest m that fits, or noise on the counts
   teachers without privacy   --eps inf: noise, with labels as dear as the budget allows
 
-How many labels? Without --queries it says what 50, 200, 1000 … and as many as the FILEs
-have queries are worth (--compare-queries takes other numbers), and plans for the largest
-number within 5 % of the best worth. "2,000 labels tell a student as much as 44.3 labels without noise" is
-by the law of a label, for classes that are equally frequent.
+How many labels? Without --queries it prints the worth of 50, 200, 1000 … labels, up to the
+number of the FILEs' queries (--compare-queries takes other numbers), and plans for the largest
+number within 5 % of the best worth. "2,000 labels tell a student as much as 44.3 labels without noise"
+follows from the law of a label, for classes that are equally frequent.
 
-Agreement and worth are over a prior: each teacher votes for the likelier
-class with probability --prior-mean, or, of more than two classes and without that flag,
-the classes have uneven shares of a query's votes; say --K, and --num-classes or their
-names (--classes). Of FILEs nothing but their columns and the number of their queries is
-used. With --for labels they are computed from the FILEs' votes: NOT PRIVATE, and choosing a
-mechanism by private votes is not covered by the budget: use public votes. The default
-of --queries is then the number of their queries.
+Agreement and worth are expectations under a prior: each teacher votes for the likelier
+class with probability --prior-mean. For more than two classes and without that flag,
+the classes have uneven shares of a query's votes. State --K, and --num-classes or the classes'
+names (--classes). Of FILEs only the columns and the number of queries are used. With --for
+labels the expectations are computed from the FILEs' votes: NOT PRIVATE. The budget does not cover
+a choice of mechanism by private votes: use public ones. The default of --queries is then the
+number of their queries.
 
-How many teachers? --compare-K plans for each of several numbers, says from which on the
-wanted agreement is reached, and draws it (--plot). More teachers mean less data for each:
---compare-prior-mean takes how good one of so many is.
+How many teachers? --compare-K plans for each of several numbers, prints the smallest one that
+reaches the wanted agreement, and draws them (--plot). More teachers mean less data for each:
+--compare-prior-mean states how good one teacher is at each number.
 
 docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan votes.csv
@@ -91,12 +91,12 @@ docs/plan.md describes the output and --json.`,
 		"plan within what this ledger has left: all of it, unless a budget is given")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: the largest of --compare-queries "+
-		"that is worth within 5 % of the best; with --for labels as many as the FILEs have queries)")
+		"whose worth is within 5 % of the best; with --for labels as many as the FILEs have queries)")
 	registerPurpose(c, &f.purpose)
 	f.numbers = cli.NewList("", cli.IntList(func(n int) error {
 		return check.Whole("queries", n, 1, accountant.MaxOptimalCount)
 	}))
-	fl.Var(f.numbers, "compare-queries", "instead of --queries: say what each of these numbers of labels is "+
+	fl.Var(f.numbers, "compare-queries", "instead of --queries: print what each of these numbers of labels is "+
 		"worth to a student (default 50,200,1000,5000,… up to the FILEs' queries); ranges are first:last:step")
 	cli.Exclude(c, "", "queries", "compare-queries")
 	f.problem.Register(c, "eps", "teacher-delta", "teachers", "neighbours", "prior-mean", "solve-within",
@@ -106,8 +106,8 @@ docs/plan.md describes the output and --json.`,
 	c.Flag("prior-mean").Usage = "mean probability that a teacher votes for the likelier class (more than two " +
 		"classes: uneven shares unless it is given)"
 	fl.Float64Var(&f.agreement, "agreement", 0.9,
-		"expected agreement that labels are wanted for: where it is missed, plan says which budget, or "+
-			"how many labels, would reach it; 0 for none. Nothing is said with --for student unless it is given")
+		"wanted agreement: where a plan misses it, plan prints the budget, or "+
+			"the number of labels, that reaches it; 0 for none. With --for student the default is none")
 	fl.BoolVar(&f.abstain, "abstentions", false, "consider "+choose.CheckNames()+
 		" too, whose labels may be abstentions")
 	cli.Register(c, &f.charge, "records")

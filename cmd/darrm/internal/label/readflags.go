@@ -61,15 +61,15 @@ func (f *readFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.options.TeacherColumn, "teacher-column", "",
 		"in the layout long, the column of the teachers' names (default teacher)")
 	fl.StringVar(&f.queryIDs, "query-ids", "",
-		"in the layout long, a file of all queries' ids, those without a vote among them: a CSV with "+
-			"--id-column, or one id per line. A release, and plan, answer these and need --K")
+		"in the layout long, a file of all queries' ids, with or without votes: a CSV with "+
+			"--id-column, or one id per line. A release and a plan are for these queries, and need --K")
 	cli.TakesFile(c, "query-ids", "csv", "txt")
-	f.registerVotes(c, "number of teachers: as many columns, besides id and label, are votes "+
-		"(default: what the table or the file says)")
-	f.registerLabels(c, "yes/no labels of which a vote is a set, in order, separated by commas: cells such as cat|dog, in the "+
-		"layout long a row for each, in arrays a last dimension; from the task, never from the votes")
+	f.registerVotes(c, "number of teachers, and of columns of votes beside id and label "+
+		"(default: that of the table or the file)")
+	f.registerLabels(c, "names of several yes/no labels, in order, separated by commas; a vote is a set of them: cells such as cat|dog, in the "+
+		"layout long a row for each, in arrays a last dimension. From the task, never from the votes")
 	c.Flags().StringVar(&f.options.Separator, "separator", votes.DefaultSeparator,
-		"with --labels: what stands between them in a cell")
+		"with --labels: text between two labels in a cell")
 }
 
 // registerLabels registers the flags of several labels of a question.
@@ -79,8 +79,8 @@ func (f *readFlags) registerLabels(c *cobra.Command, usage string) {
 	fl.IntVar(&f.numLabels, "num-labels", 0,
 		"number of labels, instead of --labels, where their names are the numbers from 0")
 	fl.IntVar(&f.options.MostYes, "most-yes", 0,
-		"with --labels: count at most so many labels of a teacher's vote, the first by their order "+
-			"(default all). A question is charged as twice as many answers for each teacher that a record reaches")
+		"with --labels: count at most this many labels of a teacher's vote, the first in the order of "+
+			"--labels (default all). A question is charged as twice this number of answers for each teacher that a record reaches")
 	cli.Exclude(c, "the labels are stated once", labelFlags...)
 	for _, name := range labelFlags {
 		for _, class := range classFlags {
@@ -142,18 +142,18 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl.StringArrayVar(&f.class, "class", nil,
 		"one of the classes, where a name has a comma: repeated, in order, instead of --classes")
 	fl.StringVar(&f.classesFrom, "classes-from", "",
-		"a file of the classes' names, one a line, in order, instead of --classes; from the task too")
+		"a file of the classes' names, one per line, in order, instead of --classes; from the task too")
 	cli.TakesFile(c, "classes-from", "txt")
 	fl.StringArrayVar(&f.same, "same", nil,
-		"CLASS=SPELLING: a vote spelled so is for this one of the classes; =SPELLING: it is missing; repeated")
+		"CLASS=SPELLING: another spelling of a class in votes; =SPELLING: a spelling of a missing vote; repeated")
 	fl.IntVar(&f.numClasses, "num-classes", 2,
 		"number of classes, instead of --classes, where their names are the numbers from 0")
 	cli.Enum(c, &f.options.Missing, "missing",
-		"a missing vote is an \"error\"; or none, \"abstain\", which needs --mechanism "+
+		"what a missing vote is: an \"error\"; no vote, \"abstain\", with --mechanism "+
 			strings.Join(ensemble.MissingNames(), ", ")+
-			" (default permute-and-flip); or becomes a fair \"coin\" over the classes: private if "+
+			" (default permute-and-flip); a fair \"coin\" over the classes, which is private if "+
 			"silence is "+
-			"part of the teacher's (ε,Δ) or depends on no data; or, with --labels, is \"no\" to all of them",
+			"part of the teacher's (ε,Δ) or depends on no data; or, with --labels, \"no\" to all of them",
 		votes.MissingPolicies()...)
 	cli.Exclude(c, "the classes are stated once", classFlags...)
 	fl.IntVar(&f.options.K, "K", 0, usageK)

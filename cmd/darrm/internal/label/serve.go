@@ -44,23 +44,26 @@ func NewServe(a *cli.App) *cobra.Command {
 		Short: "Answer queries over HTTP, each paid for before it is answered",
 		Long: `Answer queries one at a time over HTTP. POST /v1/answers takes the votes of the teachers
 on one query and gives one private label. The ledger's charge is on disk before the label leaves,
-and what the budget does not allow is refused and not drawn. The same request id with the same votes and replay_key,
-at least 128 random bits that the asker makes and keeps, has the same answer for ever, free of
-charge, from every server of the ledger; all else under the id is refused. Without a replay_key a
-request is answered once.
+and what the budget does not allow is refused and not drawn. A client may send a replay_key: at
+least 128 random bits that it makes and keeps. The same request id, votes and replay_key then have
+the same answer for ever, free of charge, from every server of the ledger. Anything else under that
+id is refused. A request without a replay_key is answered once.
 
-The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table: a server
-that solves may come to another optimum after an upgrade, and then repeats no answer of before.
-With --budget-eps, --budget-delta and --queries one charge pays for so many labels, and its table is
-kept beside the ledger: where aggregate or another server made that charge, labels are taken of it
-and nothing is planned. The server pays once and makes no second charge by itself. A table is not taken at its word: --affected (or --data) states how many teachers
-a record reaches, by default all, and --eps and --teacher-delta what private teachers promise. The
-log, the page and /v1/mechanism repeat what was stated.
-Fresh teachers pay for every answer, frozen ones once for their training.
+The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table. A server
+that solves may find another optimum after an upgrade, and then cannot repeat earlier answers.
+
+With --budget-eps, --budget-delta and --queries one charge pays for that many labels, and its table
+is kept beside the ledger. Where aggregate or another server made that charge, labels are taken from
+it and nothing is planned. The server makes one charge, and no second one by itself.
+
+State the teachers' promise beside a table: --affected (or --data), by default all teachers, and
+--eps and --teacher-delta of private teachers. The log, the page and /v1/mechanism repeat what was
+stated. Fresh teachers pay for every answer, frozen ones once for their training.
 
 With --labels a query is a question with several yes/no labels, and a request has a set of them for each
-teacher. It is charged as min(L, 2τt) answers, τ being --most-yes, whichever labels are asked; a second
-request about the same question is another question. --queries is then a number of questions.
+teacher. It is charged as min(L, 2τt) answers, whichever labels are asked: L labels, τ of --most-yes, t of
+--affected. A second request about the same question is another question. --queries is then a number
+of questions.
 
 The server listens on a Unix socket of mode 0660: whoever may open it may ask. Over TCP
 (--listen tcp:HOST:PORT) it needs --tls-cert and --tls-key, and clients with tokens or
@@ -82,23 +85,23 @@ certificates, which stand in --config:
   rate = 5                  # answers a second; left out: no limit
   may = ["answer", "look"]
 
---head-file keeps the ledger's newest head, once a second and at the end. A server that starts on a
-ledger without it refuses: an older copy was put back, and what was spent since would be spent
-again. It cannot see what was charged within a second before a kill, and nothing at all where ledger
-and file are put back together.
+--head-file stores the ledger's newest head, once a second and at the end. A server refuses to start
+on a ledger that lacks this head: an older copy was restored, and what was spent since would be
+spent again. The file misses what was charged within a second before a kill. It shows nothing
+where ledger and file are restored together.
 
-Every flag is a key of the file by its own name; a flag on the command line comes first. SIGHUP
-reads the clients and the files of certificates anew; any other key that changed is named in the
-log, and then nothing of the file is in effect. SIGTERM and Ctrl-C finish what is being answered and stop.
+Every flag is a key of the file, under its own name. A flag on the command line overrides the file.
+SIGHUP reads the clients and the certificates anew. If another key changed, the log names it and no
+change takes effect. SIGTERM and Ctrl-C finish what is being answered and stop.
 
---key is the secret file from which all noise comes. It is made where there is none; keep it as
-long as the ledger, and give it to all servers of the ledger and to nobody else. Beside a ledger
-with answers of the same mechanism no other key is taken, and none is made. --new-key states that
-another one is meant, where the key is lost or somebody has seen it. Then no earlier answer can be
-given again, its request id is refused for ever, and what was charged and not seen is lost. Stop
-all servers first; each start needs --new-key until the first answer.
+--key is the secret file from which all noise comes. The first start makes it. Keep it as
+long as the ledger, and give it to all servers of the ledger and to nobody else. Where the ledger
+has answers of the same mechanism under one key, another key is refused, and none is made. --new-key
+allows another one, after the key was lost or seen by somebody. Then no earlier answer can be
+repeated, its request id is refused for ever, and answers that were charged and not received are
+lost. Stop all servers first; each start needs --new-key until the first answer.
 
---dev tries the server without anything of this: it answers on 127.0.0.1 from a ledger in memory
+--dev tries the server without any of this: it answers on 127.0.0.1 from a ledger in memory
 that holds (10, 0.001), prints a curl command that asks it, and marks each answer as simulated. By
 default 11 teachers answer who promise nothing, each answer at ε = 0.5. It takes no ledger, key,
 address or configuration of yours. Every user of the machine can ask it.
@@ -161,8 +164,8 @@ func newServeToken(a *cli.App) *cobra.Command {
 		Use:   "token",
 		Short: "Make a token for a client, and its hash for the configuration",
 		Long: `Make a token of 256 random bits. The client sends it as "Authorization: Bearer TOKEN". The
-server's configuration gets token_sha256 only, of which nobody finds the token. Neither is kept.
-To change a token, put the hash of the new one beside the old one, send SIGHUP, give the client
+server's configuration gets token_sha256 alone, from which the token cannot be found. darrm keeps
+neither. To change a token, put the hash of the new one beside the old one, send SIGHUP, give the client
 the new token, and then take the old hash out.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -34,9 +34,9 @@ func NewAccount(a *cli.App, train *cobra.Command) *cobra.Command {
 	}))}
 	c := &cobra.Command{
 		Use:   "account --K teachers --m allowance --eps ε --teacher-delta Δ | --table FILE",
-		Short: "Tell what a plan costs before it is run",
-		Long: `Tell what Q answers cost together, before any is released: every bound that applies,
-side by side, for each number of queries in --queries.
+		Short: "Price a plan before it is run",
+		Long: `Print what Q answers cost together, before any is released: by every bound that applies,
+for each number of queries in --queries.
 
 Two things decide what the total is, and both must be right for it to hold:
 
@@ -56,9 +56,9 @@ is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 (--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
 the answers are functions. All hold at once; every figure is rounded up.
 
-With --table the answers are those of a solved table, which says all else, and cost what
-aggregate charges for them: many answers of optimal-counts may cost less than its
-ε alone lets be known, which --mechanism optimal-counts tells without solving.
+With --table the answers are those of a solved table, and cost what aggregate charges for
+them. Many answers of an optimal-counts table may cost less than its ε alone implies;
+--mechanism optimal-counts prints that larger figure without solving.
 
 No figure depends on votes. What answers of gnmax would cost at given votes (PATE's
 data-dependent bound) is computed from private votes: darrm compare shows it.

@@ -30,17 +30,16 @@ func NewBounds(a *cli.App) *cobra.Command {
 	var f boundsCommand
 	c := &cobra.Command{
 		Use:   "bounds",
-		Short: "Put excess-risk bounds of shuffled methods side by side (not private)",
-		Long: `Put the bounds on the excess risk of the shuffled methods side by side, on your data
-and at one (ε,δ): as the source prints them, and corrected where its noise term is
-wrong. Which hypotheses of the theorem fail is said for each; where one fails, the
-theorem says nothing of the run. Below are the rates at the best number of epochs, and
-the step size that the source takes without noise, both without their constants. The
-noise is by the source's accounting unless --mode says otherwise. Public Only and
-ShuffleG are for --method only.
+		Short: "Compare excess-risk bounds of shuffled methods (not private)",
+		Long: `Compare the bounds on the excess risk of the shuffled methods, on your data and at one
+(ε,δ): as the source prints them, and corrected where its noise term is wrong. Each row
+names the hypotheses of the theorem that fail; where one fails, the theorem says nothing
+about the run. Below are the rates at the best number of epochs, and the step size that
+the source takes without noise, both without their constants. The noise follows the
+source's accounting unless --mode says otherwise. Public Only and ShuffleG need --method.
 
-How far the public data lead away, smoothness, variance and optimum are worked out
-from the private data: NOT PRIVATE, do not release these figures.`,
+The public data's bias, smoothness, variance and optimum are computed from the private
+data: NOT PRIVATE, do not release these figures.`,
 		Example: "  darrm bounds --data-set crime --epochs 20 --step-size 1e-4 --clip 10 --eps 5 " +
 			"--delta 1e-6",
 		Args: cobra.NoArgs,

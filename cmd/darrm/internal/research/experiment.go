@@ -273,17 +273,16 @@ func cachedSolver(store *cache.Store) majority.Solver {
 	}
 }
 
-// NewReport makes the command that writes one page of experiments that were run.
+// NewReport makes the command that writes a page of experiments' results.
 func NewReport(a *cli.App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report FOLDER...",
-		Short: "Make one HTML page of experiments that were run",
-		Long: `Make one HTML page of experiments that were run: figures, tables, parameters, the
-claims that were tested, and what a reader needs to read them. The page is whole in
-itself and asks for nothing from any network. A folder is an experiment's, or one
-that holds such; every file is compared with its record first, and must be a regular
-one of at most 256 MiB.`,
+		Short: "Write an HTML page of experiments' results",
+		Long: `Write an HTML page of experiments' results: figures, tables, parameters, the claims that
+were tested, and what a reader needs to read them. The page is one file and loads nothing
+from a network. FOLDER is that of an experiment, or holds several. Every file is compared
+with its record first, and must be a regular file of at most 256 MiB.`,
 		Example: "  darrm report results --out report.html",
 		Args:    cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -31,20 +31,25 @@ func NewPredict(a *cli.App) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "predict MODEL DATA",
-		Short: "Predict by a trained model",
-		Long: `Predict the response of each record of DATA by a model that darrm train wrote.
+		Short: "Predict with a trained model",
+		Long: `Predict the response of each record of DATA with a model of darrm train.
 
 The features are the model's columns, wherever they stand in DATA; other columns are not
 read. Where the model has no names, they are all columns of DATA but --response.
 
-The result is CSV, one line for a record in the order of DATA: the prediction, and for
-classes the score (the prediction is 1 where it is above 0) and, for logistic models, the
-probability of class 1. Of several classes (train --classes) the prediction is the word,
-and each has a probability, or for hinge a score. Rows are prepared and records shortened as in training. The
-columns of a simulated model (--insecure-seed) are named simulated_…. The prediction of a ranking (train pairwise) is its score, of which
-only the order counts. A distance (train metric) has coordinates instead, in which Euclid's
-distance is the learned one, the axis that counts most first. Predictions for records that the model was not trained on are as
-private as the model, and cost nothing more.`,
+The result is CSV, one line for each record in the order of DATA. It depends on the model:
+
+  two classes      the prediction, the score (the prediction is 1 where it is above 0)
+                   and, for logistic models, the probability of class 1
+  several classes  (train --classes) the word, and a probability of each class, or for
+                   hinge a score
+  a ranking        (train pairwise) the score, of which only the order counts
+  a distance       (train metric) coordinates in which the Euclidean distance is the
+                   learned one, the most important axis first
+
+Rows are prepared and records shortened as in training. The columns of a simulated model
+(--insecure-seed) are named simulated_…. Predictions for records that the model was not
+trained on are as private as the model, and cost nothing more.`,
 		Example: `  darrm predict model.json new.csv -o predictions.csv
   darrm predict model.json t10k-images-idx3-ubyte`,
 		Args: cobra.ExactArgs(2),
@@ -92,7 +97,7 @@ func NewEvaluate(a *cli.App) *cobra.Command {
 	var heldOut bool
 	c := &cobra.Command{
 		Use:   "evaluate MODEL DATA",
-		Short: "Say how well a trained model predicts (not private)",
+		Short: "Measure how well a trained model predicts (not private)",
 		Long: `Compare the predictions of a model that darrm train wrote with the responses of DATA:
 the mean loss; for classes accuracy; for classes and rankings the area under the ROC curve
 (AUC), with its 95 % interval for other records of the same kind; for distances how often a
