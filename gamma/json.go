@@ -209,7 +209,7 @@ type MismatchError = check.MismatchError
 // 1e-9. The errors are those of Certify, or a *MismatchError.
 //
 // Proved by machine for exact numbers: private_ok in proofs/TwoClasses.v, optimal_ok and worst_ok
-// in proofs/Bound.v.
+// in proofs/Bound.v, and named_optimal_ok in proofs/ByName.v.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	c = handle.Made(c)
 	return strictjson.Verify(ctx, c, c.compare)

@@ -90,7 +90,8 @@ func (s Shape) Row(of *constraints.System, m constraints.Multiset, zero bool, ds
 // The bound is a figure that a table's file states and that is worked out again: float64() around
 // each product keeps processors from fusing it with a sum, so that all of them find the same one.
 //
-// Proved by machine for exact numbers, but for shape ByName: lower_bound in proofs/Optimal.v.
+// Proved by machine for exact numbers: lower_bound in proofs/Optimal.v, and for shape ByName
+// named_lower_bound in proofs/ByName.v.
 func lowerBound(s *constraints.System, weights []float64, off float64, shape Shape,
 	proof []Multiplier) (float64, error) {
 	p := s.Problem()

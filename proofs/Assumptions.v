@@ -2,13 +2,15 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses ManyVotes
-  ManyBound Bound Votes Game Dominate Price Mixture Kernel.
+  ManyBound Bound Votes ByName Game Dominate Price Mixture Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
 Print Assumptions Missing.coined_private.
 Check "Corners.corners_private".
 Print Assumptions Corners.corners_private.
+Check "Corners.checked_alike".
+Print Assumptions Corners.checked_alike.
 Check "PostProcessing.post_private".
 Print Assumptions PostProcessing.post_private.
 Check "Plurality.plurality_private".
@@ -55,6 +57,12 @@ Check "Votes.every_mechanism".
 Print Assumptions Votes.every_mechanism.
 Check "Votes.every_mechanism_worst".
 Print Assumptions Votes.every_mechanism_worst.
+Check "ByName.named_lower_bound".
+Print Assumptions ByName.named_lower_bound.
+Check "ByName.named_optimal_ok".
+Print Assumptions ByName.named_optimal_ok.
+Check "ByName.every_named_mechanism".
+Print Assumptions ByName.every_named_mechanism.
 Check "Game.game_bounds".
 Print Assumptions Game.game_bounds.
 Check "Game.game_private".

@@ -38,6 +38,10 @@ Definition expand (counts : seq nat) : seq nat :=
 
 Definition fl (n d : Z) : Z := (n * grid / d)%Z.     (* ⌊n/d⌋ on the grid *)
 
+(** The sums of lists of one length, place by place. *)
+Definition sums (start : seq Z) (lists : seq (seq Z)) : seq Z :=
+  foldr (fun es ds => [seq (p.1 + p.2)%Z | p <- zip es ds]) start lists.
+
 Section Code.
 Variables (pb : problem) (K t : nat).
 
@@ -67,7 +71,7 @@ Definition leastZ (sh : shape) (n : Z) (ds : seq Z) : Z :=
   | Any => Zsum [seq (- Z.max (Z.abs x) (Z.abs (x + n)))%Z | x <- ds]
   end.
 Definition slopes (w : seq Z * Z) (ms : seq multiplier) : seq Z :=
-  foldr (fun m ds => [seq (p.1 + p.2)%Z | p <- zip (effect m) ds]) [seq fl (- x) w.2 | x <- w.1] ms.
+  sums [seq fl (- x) w.2 | x <- w.1] [seq effect m | m <- ms].
 Definition bound (sh : shape) (w : seq Z * Z) (ms : seq multiplier) : Z :=
   (Zsum [seq fl x w.2 | x <- w.1] + Zsum [seq cost m | m <- ms]
    + leastZ sh (Z.of_nat (size ms) + 1) (slopes w ms))%Z.
@@ -96,10 +100,13 @@ Definition near_best (x : table) (w : seq Z * Z) (least gn gd : Z) (p : prior) :
 (** No loss is below 0 where no weight is. *)
 Definition floor0 (w : seq Z * Z) (b : Z) : Z := if all (fun a => Z.leb 0 a) w.1 then Z.max 0 b else b.
 
-(** Within gn/gd of the best private function of the shape. *)
+(** Numbers that the bound's roundings are sound for. *)
+Definition bounded (x : table) : bool := formed x && Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)).
+
+(** Within gn/gd of the best private function of the shape, which treats both labels alike. *)
 Definition optimal (x : table) (sh : shape) (p : prior) (ms : seq multiplier) (gn gd : Z) : bool :=
   let pb := weaker x in let w := weights x.(K) p in
-  [&& formed x, Z.leb (2 * x.(tc)) (x.(tf) * Z.of_nat (x.(terms) + 2)), Z.ltb 0 gd, Z.ltb 0 w.2,
+  [&& bounded x, alike x.(phi), Z.ltb 0 gd, Z.ltb 0 w.2,
       all (allowed x.(K) x.(t)) ms & near_best x w (floor0 w (bound pb x.(K) sh w ms)) gn gd p].
 
 Open Scope R_scope.
@@ -169,6 +176,25 @@ by rewrite {2}/Rmin; case: Rle_dec => _; [rewrite Rmult_0_r|apply: Rle_trans h].
 Qed.
 
 Definition below (N : R) (z : Z) (r : R) : Prop := IZR z <= G * r <= IZR z + N.
+
+(** Each list is rounded down by less than 1, so their sums are by less than their number. *)
+Lemma sums_ok n start (r : nat -> R) (A : Type) (ms : seq A) (es : A -> seq Z) (rs : A -> nat -> R) :
+  size start = n -> (forall l, (l < n)%N -> below 1 (nth 0%Z start l) (r l)) ->
+  (forall m, List.In m ms -> size (es m) = n /\ forall l, (l < n)%N -> below 1 (nth 0%Z (es m) l) (rs m l)) ->
+  let ds := sums start [seq es m | m <- ms] in
+  size ds = n /\ forall l, (l < n)%N -> below (IZR (Z.of_nat (size ms) + 1)) (nth 0%Z ds l) (r l + \rsum_(m <- ms) rs m l).
+Proof.
+move=> hs hr; elim: ms => [|m ms IH] hm ds.
+  by split=> // l /hr; rewrite big_nil Rplus_0_r.
+have [sz hb] := IH (fun k hk => hm k (or_intror hk)); have [se he] := hm m (or_introl erefl).
+have -> : Z.of_nat (size (m :: ms)) = (Z.of_nat (size ms) + 1)%Z by rewrite /= Zpos_P_of_succ_nat.
+have szz : size (zip (es m) (sums start [seq es k | k <- ms])) = n by rewrite size_zip se sz minnn.
+rewrite /ds /= -/(sums start _) size_map szz; split=> // l hl.
+rewrite (nth_map (0%Z, 0%Z)) ?szz // nth_zip ?se ?sz //= big_cons.
+have := hb l hl; have := he l hl; rewrite /below.
+set z := nth _ (es m) _; set z' := nth _ (sums _ _) _; set s := \rsum_(_ <- _) _.
+by rewrite !plus_IZR => -[h1 h2] [h3 h4]; split; lra.
+Qed.
 
 Lemma least_ok sh n ds rs : (0 <= n)%Z -> List.Forall2 (below (IZR n)) ds rs -> IZR (leastZ sh n ds) <= G * least sh rs.
 Proof.
@@ -253,25 +279,37 @@ have eq : IZR yn / IZR yd * row (expand counts) l = IZR num / IZR (yd * (denomin
 rewrite /below eq; exact (fl_ok num hden).
 Qed.
 
-Lemma slopes_ok w ms l (W := fun l => IZR (nth 0%Z w.1 l) / IZR w.2) :
-  (0 < w.2)%Z -> size w.1 = uphalf K -> all (allowed K t) ms -> (l < uphalf K)%N ->
-  size (slopes pb K w ms) = uphalf K /\
+Lemma allowed_in ms m : all (allowed K t) ms -> List.In m ms -> allowed K t m = true.
+Proof. by elim: ms => //= m' ms IH /andP [h /IH {}IH] [<-|/IH]. Qed.
+
+Lemma slopes_ok w ms (W := fun l => IZR (nth 0%Z w.1 l) / IZR w.2) :
+  (0 < w.2)%Z -> size w.1 = uphalf K -> all (allowed K t) ms ->
+  size (slopes pb K w ms) = uphalf K /\ forall l, (l < uphalf K)%N ->
   below (IZR (Z.of_nat (size ms) + 1)) (nth 0%Z (slopes pb K w ms) l) (slope K e d E W (map real ms) l).
 Proof.
-move=> hw hs ha hl; elim: ms ha => [|m ms IH] ha.
-  rewrite /slopes /= size_map; split=> //; rewrite (nth_map 0%Z) ?hs // /slope big_nil Rplus_0_r.
-  have := fl_ok (- nth 0 w.1 l)%Z hw; rewrite opp_IZR /W /below.
+move=> hw hs ha.
+have [||m hm|sz h] := @sums_ok (uphalf K) [seq fl (- x) w.2 | x <- w.1] (fun l => - W l) _ ms
+    (effect pb K) (fun m l => (real m).1 * row (real m).2 l).
+- by rewrite size_map.
+- move=> l hl; rewrite (nth_map 0%Z) ?hs //; have := fl_ok (- nth 0 w.1 l)%Z hw; rewrite opp_IZR /W /below.
   by have -> : - (IZR (nth 0%Z w.1 l) / IZR w.2) = - IZR (nth 0%Z w.1 l) / IZR w.2 by rewrite /Rdiv; ring.
-have -> : Z.of_nat (size (m :: ms)) = (Z.of_nat (size ms) + 1)%Z by rewrite /= Zpos_P_of_succ_nat.
-case/andP: ha => am /IH [sz hb].
-have se : size (effect pb K m) = uphalf K.
+- split=> [|l hl]; last exact: effect_ok (allowed_in ha hm) hl.
   by case: (m) => [[yn yd] counts]; rewrite /effect; case: (sides _ _) => a b; rewrite size_map size_iota.
-have szz : size (zip (effect pb K m) (slopes pb K w ms)) = uphalf K by rewrite size_zip se sz minnn.
-rewrite /slopes /= -/(slopes pb K w ms) size_map szz; split=> //.
-rewrite (nth_map (0%Z, 0%Z)) ?szz // nth_zip ?se ?sz //=.
-have := effect_ok am hl; move: hb; rewrite /below /slope big_cons plus_IZR /=.
-set r := \rsum_(_ <- _) _; set z := nth _ (effect _ _ _) _; set z' := nth _ (slopes _ _ _ _) _.
-rewrite !plus_IZR; move: (Optimal.row _ _ _ _ _ _) => rr [h1 h2] [h3 h4]; split; lra.
+by split=> // l /h; rewrite /slope big_map.
+Qed.
+
+Lemma costs_ok ms : all (allowed K t) ms -> IZR (Zsum [seq cost pb m | m <- ms]) <= G * - price E delta (map real ms).
+Proof.
+move=> ha; have [_ [b1 _ b3 _]] := sane_facts ok.
+rewrite Zsum_ok big_map /price big_map; elim: ms ha => [|m ms IH] /=.
+  by rewrite !big_nil; lra.
+move=> /andP [am /IH {}IH]; rewrite !big_cons; case: m am => [[yn yd] counts] /andP [_ /andP [/Z.ltb_lt hd _]].
+suff : IZR (cost pb (yn, yd, counts)) <= - (G * (IZR yn / IZR yd * (E - 1 + 2 * delta))) by move: IH => /= IH c; lra.
+rewrite /cost /= in hd *; have pyd := IZR_lt _ _ hd; have pb1 := IZR_lt _ _ b1; have pb3 := IZR_lt _ _ b3.
+have hden : (0 < yd * (Code2.pd pb * bottom pb))%Z by apply: Z.mul_pos_pos => //; apply: Z.mul_pos_pos.
+have [f _] := fl_ok (- (yn * (Code2.pd pb * (top pb - bottom pb) + 2 * bottom pb * Code2.pn pb)))%Z hden.
+apply: Rle_trans f _; apply: Req_le; rewrite !(opp_IZR, mult_IZR, plus_IZR, minus_IZR) /E_of /delta_of.
+by field; repeat split; apply: Rgt_not_eq.
 Qed.
 
 Theorem bound_ok sh w ms (W := fun l => IZR (nth 0%Z w.1 l) / IZR w.2) q :
@@ -290,21 +328,11 @@ apply: (Rle_trans _ (G * (sw - pr + lp))); last by apply: Rmult_le_compat_l; lra
 rewrite /bound !plus_IZR !Rmult_plus_distr_l; apply: Rplus_le_compat; first apply: Rplus_le_compat.
 - rewrite Zsum_ok big_map /sw big_distrr /= (big_nth 0%Z) hs big_mkord.
   by apply: rsum_le => l _; have [] := fl_ok (nth 0%Z w.1 l) hw.
-- rewrite Zsum_ok big_map /pr /price big_map; elim: ms ha {hy lp h pr} => [|m ms IH] /=.
-    by rewrite !big_nil; lra.
-  move=> /andP [am /IH {}IH]; rewrite !big_cons; case: m am => [[yn yd] counts] /andP [_ /andP [/Z.ltb_lt hd _]].
-  suff : IZR (cost pb (yn, yd, counts)) <= - (G * (IZR yn / IZR yd * (E - 1 + 2 * delta))) by move: IH => /= IH c; lra.
-  rewrite /cost /= in hd *; have pyd := IZR_lt _ _ hd; have pb1 := IZR_lt _ _ b1; have pb3 := IZR_lt _ _ b3.
-  have hden : (0 < yd * (Code2.pd pb * bottom pb))%Z by apply: Z.mul_pos_pos => //; apply: Z.mul_pos_pos.
-  have [f _] := fl_ok (- (yn * (Code2.pd pb * (top pb - bottom pb) + 2 * bottom pb * Code2.pn pb)))%Z hden.
-  apply: Rle_trans f _; apply: Req_le; rewrite !(opp_IZR, mult_IZR, plus_IZR, minus_IZR) /E_of /delta_of.
-  by field; repeat split; apply: Rgt_not_eq.
+- exact: costs_ok.
 - apply: least_ok; first by lia.
-  have sz : size (slopes pb K w ms) = uphalf K.
-    elim: (ms) => [|[[yn yd] counts] ms' IH]; first by rewrite size_map.
-    by rewrite /slopes /= -/(slopes pb K w ms') size_map size_zip IH size_map size_iota minnn.
+  have [sz hb] := slopes_ok hw hs ha.
   rewrite -[slopes pb K w ms](mkseq_nth 0%Z) /mkseq sz.
-  by apply: Forall2_iota => l /= hl; have [_] := slopes_ok hw hs ha hl.
+  by apply: Forall2_iota => l /= hl; apply: hb.
 Qed.
 End Sound.
 
@@ -315,16 +343,15 @@ Definition competitor (x : table) (sh : shape) (q : nat -> R) : Prop :=
   @keeps x.(K) x.(t) (exp (epsilon x)) (teacher_delta x) (exp (total x)) (delta x) q /\
   (forall l, (l <= x.(K))%N -> 0 <= q l <= 1) /\ has_shape x.(K) q sh.
 
-Section Best.
-Variables (x : table) (sh : shape) (p : prior) (ms : seq multiplier) (gn gd : Z).
-Hypothesis yes : optimal x sh p ms gn gd = true.
-Notation w := (weights x.(K) p).
+Section Weaker.
+Variable x : table.
+Hypothesis fits : bounded x = true.
 
 Lemma weaker_ok : sane (weaker x) = true /\
   [/\ e_of (weaker x) <= exp (epsilon x), exp (total x) <= E_of (weaker x),
       d_of (weaker x) = teacher_delta x & delta_of (weaker x) = delta x].
 Proof.
-case/andP: yes => /formedP [[a1 a2 a3 a4] [[a5 [a6 a7] a8 a9] [a10 a11]]] /andP [/Z.leb_le h _].
+case/andP: fits => /formedP [[a1 a2 a3 a4] [[a5 [a6 a7] a8 a9] [a10 a11]]] /Z.leb_le h.
 have := @exp_down_ok _ _ x.(terms) a1 a2; have := @exp_down_ge1 _ _ x.(terms) a1 a2.
 have := @exp_up_ok _ _ x.(terms) a3 a4 h; have : (0 < (exp_up x.(tc) x.(tf) x.(terms)).2)%Z.
   by rewrite /exp_up; case: exact_up => ? ?; apply: grid_pos.
@@ -338,10 +365,11 @@ have b1 := le1 _ _ ep e1; have b2 := le1 _ _ bp (Rle_trans _ _ _ tp up).
 by do 8?[apply/andP; split]; first [apply/Z.ltb_lt|apply/Z.leb_le].
 Qed.
 
-Lemma weaker_keeps q : competitor x sh q ->
+Lemma weaker_keeps q : (forall l, (l <= x.(K))%N -> 0 <= q l <= 1) ->
+  @keeps x.(K) x.(t) (exp (epsilon x)) (teacher_delta x) (exp (total x)) (delta x) q ->
   @keeps x.(K) x.(t) (e_of (weaker x)) (d_of (weaker x)) (E_of (weaker x)) (delta_of (weaker x)) q.
 Proof.
-have [_ [he hE -> ->]] := weaker_ok; move=> [hq [q01 _]] P P' [A [hA [hin hout]]].
+have [_ [he hE -> ->]] := weaker_ok; move=> q01 hq P P' [A [hA [hin hout]]].
 have up (f f' : bool -> R) e1 e2 y : (forall b, 0 <= f' b) -> e1 <= e2 -> close e1 y f f' -> close e2 y f f'.
   move=> h0 h12 h S; have := h S; have : 0 <= Pr f' S by apply: rsum_ge0.
   by nra.
@@ -351,12 +379,18 @@ have near : near_teachers x.(t) (exp (epsilon x)) (teacher_delta x) P P'.
 have [c c'] := hq _ _ near.
 by split; [apply: up hE c|apply: up hE c'] => b; apply: (answer_ge0 q01).
 Qed.
+End Weaker.
+
+Section Best.
+Variables (x : table) (sh : shape) (p : prior) (ms : seq multiplier) (gn gd : Z).
+Hypothesis yes : optimal x sh p ms gn gd = true.
+Notation w := (weights x.(K) p).
 
 Lemma bound_below q : competitor x sh q ->
   IZR (floor0 w (bound (weaker x) x.(K) sh w ms)) <= G * loss x.(K) (w_of x p) q.
 Proof.
-move=> hc; have [ok _] := weaker_ok; have k := weaker_keeps hc; case: hc => _ [q01 hsh].
-case/andP: yes => _ /andP [_ /andP [_ /andP [/Z.ltb_lt hw /andP [ha _]]]].
+case/andP: yes => fits /andP [_ /andP [_ /andP [/Z.ltb_lt hw /andP [ha _]]]] [hq [q01 hsh]].
+have [ok _] := weaker_ok fits; have k := weaker_keeps fits q01 hq.
 have b := bound_ok ok hw (weights_size _ _) ha k q01 hsh.
 rewrite /floor0; case: ifP => // w0; rewrite IZR_max; apply: Rmax_lub => //.
 apply: Rmult_le_pos; first exact/Rlt_le/G_pos.
@@ -365,18 +399,17 @@ apply: rsum_ge0 => l _; apply: Rmult_le_pos.
 by have := gam1 q01 (l := l) (ltn_ord l); rewrite /gam; lra.
 Qed.
 
-Lemma phi_facts : (0 < x.(one))%Z /\ forall l, (l <= x.(K))%N ->
+Lemma odd_facts : (0 < x.(one))%Z /\ forall l, (l <= x.(K))%N ->
   (List.nth (x.(K) - l)%N x.(phi) 0 = - List.nth l x.(phi) 0)%Z.
 Proof.
-case/andP: yes => /formedP [_ [_ [_ /andP [/andP [/Z.ltb_lt h1 /PeanoNat.Nat.eqb_eq h2] h3]]]] _; split=> // l hl.
-have [-> _] := odd_nth h3 (l := l) ltac:(by rewrite h2 ltnS).
-rewrite List.rev_nth ?h2 ?Z.opp_involutive //; last by apply/ltP; rewrite ltnS.
+case/andP: yes => /andP [/formedP [_ [_ [_ hphi]]] _] /andP [al _]; have [ho _ _] := phi_facts hphi.
+by split=> // l hl; exact: (alike_nth hphi al hl).
 Qed.
 
 Lemma one_prob_gam l : (l <= x.(K))%N ->
   1 - (one_prob x (x.(K) - l)%N - one_prob x l) = IZR (x.(one) - noise x l) / IZR x.(one).
 Proof.
-have [/IZR_lt h1 h2] := phi_facts => hl; rewrite /one_prob /noise.
+have [/IZR_lt h1 h2] := odd_facts => hl; rewrite /one_prob /noise.
 have e := h2 _ hl; have -> : List.nth l x.(phi) 0%Z = (- List.nth (x.(K) - l)%N x.(phi) 0)%Z by rewrite e Z.opp_involutive.
 by rewrite minus_IZR opp_IZR; field; lra.
 Qed.
@@ -388,7 +421,7 @@ Proof. by rewrite -/(free _) freeE -addnn => h; apply: leq_trans (leq_addr _ _) 
 Theorem optimal_ok q : (if p is Worst _ _ then False else True) -> competitor x sh q ->
   loss x.(K) (w_of x p) (one_prob x) <= loss x.(K) (w_of x p) q + IZR gn / IZR gd.
 Proof.
-move=> hp hc; have b := bound_below hc; have g := G_pos; have [o1 _] := phi_facts; have o2 := IZR_lt _ _ o1.
+move=> hp hc; have b := bound_below hc; have g := G_pos; have [o1 _] := odd_facts; have o2 := IZR_lt _ _ o1.
 case/andP: yes => _ /andP [_ /andP [/Z.ltb_lt hgd /andP [/Z.ltb_lt hw /andP [_ nb]]]].
 have {nb} : (gd * (- minus_loss x w - floor0 w (bound (weaker x) x.(K) sh w ms)) <= gn * grid)%Z.
   by move: nb hp; rewrite /near_best; case: p => // [? ?|?] /Z.leb_le.
@@ -415,7 +448,7 @@ Theorem worst_ok q z : (if p is Worst _ _ then True else False) -> competitor x 
   forall l, (l < uphalf x.(K))%N ->
   (1 - (one_prob x (x.(K) - l)%N - one_prob x l)) / 2 <= z + IZR gn / IZR gd.
 Proof.
-move=> hp hc z0 hz l hl; have b := bound_below hc; have g := G_pos; have [o1 _] := phi_facts; have o2 := IZR_lt _ _ o1.
+move=> hp hc z0 hz l hl; have b := bound_below hc; have g := G_pos; have [o1 _] := odd_facts; have o2 := IZR_lt _ _ o1.
 case/andP: yes => _ /andP [_ /andP [/Z.ltb_lt hgd /andP [/Z.ltb_lt hw /andP [_ nb]]]].
 have {nb} [w0 [w1 nb]] : all (fun a => Z.leb 0 a) w.1 /\ (2 * Zsum w.1 <= w.2)%Z /\
     forall l, (l < uphalf x.(K))%N ->

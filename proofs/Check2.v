@@ -1,5 +1,5 @@
 (** The walk over multisets of Code2.v says yes to private tables only. *)
-From Coq Require Import Reals Lra ZArith List.
+From Coq Require Import Reals Lra Lia ZArith List.
 From mathcomp Require Import all_ssreflect.
 From darrm Require Import Definitions Sums Corners Code2.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -54,26 +54,46 @@ Qed.
 
 End Corner.
 
-Section Sound.
-Variables (pb : problem) (K t : nat) (one : Z) (phi : list Z).
-Notation e := (e_of pb). Notation d := (d_of pb). Notation E := (E_of pb). Notation delta := (delta_of pb).
+(** ** The numbers of a table *)
+Section Numbers.
+Variables (K : nat) (one : Z) (phi : list Z).
 Definition psi (l : nat) : R := IZR (List.nth l phi 0%Z) / IZR one.
 (** Pr[1 | l ones], as ensemble draws it. *)
 Definition q (l : nat) : R := (1 + psi l) / 2.
-Hypothesis yes : swept pb K t one phi = true.
 
-Lemma yes_sane : sane pb = true.
-Proof. by move: yes => /andP [/andP []]. Qed.
-
-Lemma facts : [/\ (0 < pb.(ed))%Z, (pb.(ed) <= pb.(en))%Z, (0 < pb.(dd))%Z & (0 <= pb.(dn) <= pb.(dd))%Z]
-  /\ [/\ (0 < pb.(bottom))%Z, (pb.(bottom) <= pb.(top))%Z, (0 < pb.(pd))%Z & (0 <= pb.(pn))%Z]
-  /\ [/\ (0 < one)%Z, length phi = K.+1, odd_function one phi (List.rev phi) = true &
-     visit pb (corners_of pb) K t phi phi one = true].
+Hypothesis ok : phi_ok K one phi = true.
+Lemma phi_facts : [/\ (0 < one)%Z, length phi = K.+1 & forall l, (- one <= List.nth l phi 0 <= one)%Z].
 Proof.
-have [h1 h2] := sane_facts yes_sane; do 2!split=> //.
-move: yes; rewrite /swept /phi_ok => /andP [/andP [_ /andP [/andP [h3 h4] h5]] h6].
-by split=> //; [apply/Z.ltb_lt|apply/PeanoNat.Nat.eqb_eq].
+move: ok => /andP [/andP [/Z.ltb_lt ho /PeanoNat.Nat.eqb_eq hl] hb]; split=> // l.
+have [h|h] := leqP (length phi) l; first by rewrite List.nth_overflow; [lia|apply/leP].
+have /andP [/Z.leb_le lo /Z.leb_le hi] := proj1 (List.forallb_forall _ _) hb _ (List.nth_In phi 0%Z (elimT ltP h)).
+by [].
 Qed.
+
+Lemma q01 l : 0 <= q l <= 1.
+Proof.
+have [/IZR_lt p _ h] := phi_facts; have [/IZR_le lo /IZR_le hi] := h l; rewrite opp_IZR in lo.
+have e : IZR (List.nth l phi 0%Z) = psi l * IZR one by rewrite /psi; field; lra.
+by rewrite e in lo hi; rewrite /q; split; nra.
+Qed.
+
+Lemma opposite_nth u v : opposite u v = true -> forall l, (l < length u)%N -> (List.nth l u 0 = - List.nth l v 0)%Z.
+Proof. by elim: u v => [|x u IH] [|y v] //= /andP [/Z.eqb_eq hx h] [|l] hl //; apply: IH. Qed.
+
+Lemma alike_nth l : alike phi = true -> (l <= K)%N -> (List.nth (K - l)%N phi 0 = - List.nth l phi 0)%Z.
+Proof.
+have [_ hlen _] := phi_facts => /opposite_nth h hl; have := h l; rewrite hlen ltnS => -> //.
+by rewrite List.rev_nth hlen ?Z.opp_involutive //; apply/ltP; rewrite ltnS.
+Qed.
+End Numbers.
+
+(** ** The walk *)
+Section Walk.
+Variables (pb : problem) (K t : nat) (one : Z) (phi : list Z).
+Notation e := (e_of pb). Notation d := (d_of pb). Notation E := (E_of pb). Notation delta := (delta_of pb).
+Notation psi := (psi one phi). Notation q := (q one phi).
+Hypotheses (ok : sane pb = true) (hone : (0 < one)%Z) (hlen : length phi = K.+1).
+Hypothesis hv : visit pb (corners_of pb) K t phi phi one = true.
 
 Lemma step_nth n s u k : (k.+1 < length u)%N ->
   List.nth k (step n s u) 0%Z = ((s - n) * List.nth k u 0 + n * List.nth k.+1 u 0)%Z.
@@ -106,7 +126,7 @@ Proof. by move=> p; rewrite /good !(run_perm _ _ _ p). Qed.
 Lemma leaf_ok x y sc a b : (0 < sc)%Z -> IZR x = IZR sc * a -> IZR y = IZR sc * b ->
   leaf pb x y sc = true -> a - E * b <= E - 1 + 2 * delta.
 Proof.
-have [_ [[b1 b2 b3 b4] _]] := facts.
+have [_ [b1 b2 b3 b4]] := sane_facts ok.
 move=> /IZR_lt hs hx hy /Z.leb_le /IZR_le.
 rewrite !(mult_IZR, minus_IZR, plus_IZR) hx hy => h.
 have p1 := IZR_lt _ _ b1; have p3 := IZR_lt _ _ b3.
@@ -141,16 +161,16 @@ Lemma visit_sound cs : sorted ltn cs -> forall left mv u v sc used,
   good (s ++ used).
 Proof.
 elim: cs => [_|i cs IH so] left mv u v sc used ru rv hs.
-  move=> hv [|j s] _ sub hsz _; last by have := sub j (mem_head _ _).
-  move: hsz ru rv hv => <- [_ ru] [_ rv] /=.
+  move=> hvis [|j s] _ sub hsz _; last by have := sub j (mem_head _ _).
+  move: hsz ru rv hvis => <- [_ ru] [_ rv] /=.
   apply: leaf_ok hs _ _; [rewrite -ru //|rewrite -rv //]; by [case: (u)|case: (v)].
 have [so1 so2] : sorted ltn cs /\ all (ltn i) cs.
   by split; [apply: path_sorted so|apply: order_path_min so; apply: ltn_trans].
 case ec : (corner_of pb i) => [[n n'] c].
-have [cpos cn cn'] := corner_ok yes_sane ec.
+have [cpos cn cn'] := corner_ok ok ec.
 elim: left mv u v sc used ru rv hs => [|left IHl] mv u v sc used ru rv hs.
-  rewrite (visit_cons _ _ _ _ _ _ ec) andbT => hv [|//] _ _ _ _.
-  exact: (IH so1 _ _ _ _ _ _ ru rv hs hv [::]).
+  rewrite (visit_cons _ _ _ _ _ _ ec) andbT => hvis [|//] _ _ _ _.
+  exact: (IH so1 _ _ _ _ _ _ ru rv hs hvis [::]).
 rewrite (visit_cons _ _ _ _ _ _ ec) => /andP [h1 h2] [//|j s] sj sub [hsz] hm.
 have [eji|nji] := eqVneq j i; last first.
   apply: (IH so1 _ _ _ _ _ _ ru rv hs h1) => //=; last by rewrite hsz.
@@ -177,15 +197,15 @@ Definition merge (i : nat) : nat :=
 
 Lemma good_multiset s : multiset K t s -> good s.
 Proof.
-move=> [hsz h8 hs ht]; have [[_ _ hdd _] [_ [hone hl _ hv]]] := facts.
+move=> [hsz h8 hs ht]; have [[_ _ hdd _] _] := sane_facts ok.
 have r0 (f : nat -> R) : reps phi one [seq f i | i <- [::]] K.
   split=> // k _ /=; rewrite /psi; field; have := IZR_lt _ _ hone; lra.
-move: hv; rewrite /corners_of; case ez : orb => hv; last first.
-  rewrite -[s]cats0; apply: (visit_sound _ (r0 _) (r0 _) hone hv) => // i /(allP h8).
+have := hv; rewrite /corners_of; case ez : orb => hw; last first.
+  rewrite -[s]cats0; apply: (visit_sound _ (r0 _) (r0 _) hone hw) => // i /(allP h8).
   by do 8?[case: i => [//|i]].
 have cm i : (i < 8)%N -> corner e d (merge i) = corner e d i.
   have he : 0 < e + 1.
-    have [[a1 a2 _ _] _] := facts; have := IZR_lt _ _ a1; have := IZR_le _ _ a2 => x y.
+    have [[a1 a2 _ _] _] := sane_facts ok; have := IZR_lt _ _ a1; have := IZR_le _ _ a2 => x y.
     suff : 0 <= e by lra.
     by rewrite /e_of; apply: Rmult_le_pos; [lra|apply/Rlt_le/Rinv_0_lt_compat].
   move: ez; rewrite /merge /corner; case: Z.eqb_spec => [z _|_ /Z.eqb_eq z].
@@ -203,7 +223,7 @@ have hg : good (map merge s) -> good s.
   by rewrite -!h.
 apply: hg; have ps := permEl (perm_sort leq (map merge s)).
 apply: (good_perm ps); rewrite -[sort _ _]cats0.
-apply: (visit_sound _ (r0 _) (r0 _) hone hv) => //.
+apply: (visit_sound _ (r0 _) (r0 _) hone hw) => //.
 - exact: (sort_sorted leq_total).
 - move=> i; rewrite mem_sort => /mapP [j /(allP h8) hj ->].
   by case: (m8 j) => //; rewrite leqNgt hj.
@@ -215,43 +235,40 @@ Qed.
 Lemma run_half ps l : run q ps l = (1 + run psi ps l) / 2.
 Proof. elim: ps l => //= p ps IH l; rewrite !IH; field. Qed.
 
-Lemma gain_multiset s : multiset K t s -> gain E q (map (corner e d) s) <= delta.
-Proof. move=> /good_multiset; rewrite /good /gain -!map_comp !run_half /comp; lra. Qed.
+Lemma walk_checked : checked K t e d E delta q.
+Proof. by move=> s /good_multiset; rewrite /good /gain -!map_comp !run_half /comp; lra. Qed.
+End Walk.
 
-Lemma odd_nth u v : odd_function one u v = true -> forall l, (l < length u)%N ->
-  (List.nth l u 0 = - List.nth l v 0 /\ - one <= List.nth l u 0 <= one)%Z.
-Proof.
-elim: u v => [|x u IH] [|y v] //= /andP [/andP [/andP [/Z.eqb_eq hx /Z.leb_le h1] /Z.leb_le h2] h] [|l] hl //.
-exact: IH.
-Qed.
-
-Lemma psi_odd l : (l <= K)%N -> psi (K - l) = - psi l /\ -1 <= psi l <= 1.
-Proof.
-move=> hl; have [_ [_ [hone hlen hodd _]]] := facts; have ho := IZR_lt _ _ hone.
-have [h1 [h2 h3]] := odd_nth hodd (l := l) ltac:(by rewrite hlen ltnS).
-move: h1; rewrite rev_nth ?hlen; last by apply/ltP; rewrite ltnS.
-rewrite -[(_ - _)%coq_nat]/(K - l)%N => h1; rewrite /psi; split.
-  by rewrite h1 opp_IZR; field; lra.
-split; [have h := IZR_le _ _ h2; rewrite opp_IZR in h|have h := IZR_le _ _ h3].
-  apply: (Rmult_le_reg_r (IZR one)) => //; rewrite /Rdiv Rmult_assoc Rinv_l; lra.
-apply: (Rmult_le_reg_r (IZR one)) => //; rewrite /Rdiv Rmult_assoc Rinv_l; lra.
-Qed.
+Section Sound.
+Variables (pb : problem) (K t : nat) (one : Z) (phi : list Z).
+Notation e := (e_of pb). Notation d := (d_of pb). Notation E := (E_of pb). Notation delta := (delta_of pb).
+Notation q := (q one phi).
+Hypothesis yes : swept pb K t one phi = true.
 
 (** For every eps and total that the rational numbers bound on the private side. *)
 Theorem swept_keeps (eps total : R) : exp eps <= e -> E <= exp total ->
   @keeps K t (exp eps) d (exp total) delta q.
 Proof.
-move=> he hE P P' [A [hA [hin hout]]]; have [[a1 a2 a3 [a4 a5]] [[b1 b2 b3 b4] _]] := facts.
+move=> he hE P P' [A [hA [hin hout]]].
+case/andP: yes => /andP [/andP [ok hphi] hv1] hv0; have [[a1 a2 a3 [a4 a5]] [b1 b2 b3 b4]] := sane_facts ok.
+have [ho hlen _] := phi_facts hphi; have po := IZR_lt _ _ ho.
 have pr0 (f : bool -> R) S : (forall b, 0 <= f b) -> 0 <= Pr f S by move=> h; apply: rsum_ge0.
 have up (f f' : bool -> R) e1 e2 x : (forall b, 0 <= f' b) -> e1 <= e2 -> close e1 x f f' -> close e2 x f f'.
   by move=> h0 h12 h S; have := h S; have := pr0 f' S h0; nra.
-have q01 l : (l <= K)%N -> 0 <= q l <= 1 by move=> /psi_odd; rewrite /q; lra.
-have qsym l : (l <= K)%N -> q (K - l)%N = 1 - q l by move=> /psi_odd [h _]; rewrite /q h; lra.
+have c1 := walk_checked ok ho hlen hv1.
+have c0 : checked K t e d E delta (fun l => 1 - q l).
+  case/orP: hv0 => [al|hv0].
+    apply: checked_alike c1 => l hl; rewrite /q /psi (alike_nth hphi al hl) opp_IZR; field; lra.
+  have hl : length (List.map Z.opp phi) = K.+1 by rewrite List.map_length.
+  move=> s hs; have := walk_checked ok ho hl hv0 hs; rewrite /gain.
+  have flip ps : run (Check2.q one (List.map Z.opp phi)) ps 0 = run (fun l => 1 - q l) ps 0.
+    apply: (@run_ext _ _ (size ps)) => // k _; rewrite /Check2.q /psi -[X in List.nth _ _ X]/(- 0)%Z List.map_nth opp_IZR; field; lra.
+  by rewrite !flip.
 have near : near_teachers t e d P P'.
   exists A; split=> //; split=> // i /hin [h h'].
   by split; apply: up he _ => //; apply: mass_ge0.
-have [c c'] := @corners_private K t e d E delta q (ratio_le1 a1 a2)
-  (conj (ratio_pos a3 a4) (ratio_ge1 a3 a5)) (ratio_le1 b1 b2) (ratio_pos b3 b4) qsym gain_multiset P P' near.
-by split; [apply: up hE c|apply: up hE c'] => b; apply: (@answer_ge0 K q q01).
+have [c c'] := @corners_private K t e d E delta (ratio_le1 a1 a2)
+  (conj (ratio_pos a3 a4) (ratio_ge1 a3 a5)) (ratio_le1 b1 b2) (ratio_pos b3 b4) q c1 c0 P P' near.
+by split; [apply: up hE c|apply: up hE c'] => b; apply: (@answer_ge0 K q) => l _; apply: q01 hphi l.
 Qed.
 End Sound.

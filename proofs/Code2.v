@@ -57,13 +57,6 @@ Fixpoint visit (q : problem) (cs : list nat) : nat -> nat -> list Z -> list Z ->
 Definition corners_of (q : problem) : list nat :=
   if (q.(dn) =? 0) || (q.(dn) =? q.(dd)) then [0; 1; 6; 7]%nat else [0; 1; 2; 3; 4; 5; 6; 7]%nat.
 
-Fixpoint odd_function (one : Z) (u v : list Z) : bool :=
-  match u, v with
-  | x :: u', y :: v' => (x =? - y) && (- one <=? x) && (x <=? one) && odd_function one u' v'
-  | [], [] => true
-  | _, _ => false
-  end.
-
 Definition sane (q : problem) : bool :=
   (0 <? q.(ed)) && (q.(ed) <=? q.(en)) && (0 <? q.(dd)) && (0 <=? q.(dn)) && (q.(dn) <=? q.(dd)) &&
   (0 <? q.(bottom)) && (q.(bottom) <=? q.(top)) && (0 <? q.(pd)) && (0 <=? q.(pn)).
@@ -75,9 +68,18 @@ Definition revealed (a b c f dn dd pn pd : Z) (t : nat) : bool :=
   (pd * (Z.pow dd (Z.of_nat t) - Z.pow (dd - dn) (Z.of_nat t)) <=? pn * Z.pow dd (Z.of_nat t)).
 
 Definition phi_ok (K : nat) (one : Z) (phi : list Z) : bool :=
-  (0 <? one) && Nat.eqb (length phi) (S K) && odd_function one phi (rev phi).
+  (0 <? one) && Nat.eqb (length phi) (S K) && forallb (fun x => (- one <=? x) && (x <=? one)) phi.
 
+(** Whether both labels are treated alike: phi(K-l) = -phi(l). *)
+Fixpoint opposite (u v : list Z) : bool :=
+  match u, v with
+  | x :: u', y :: v' => (x =? - y) && opposite u' v'
+  | [], [] => true
+  | _, _ => false
+  end.
+Definition alike (phi : list Z) : bool := opposite phi (rev phi).
+
+(** -phi has the constraints of label 0, which are those of label 1 where both are treated alike. *)
 Definition swept (q : problem) (K t : nat) (one : Z) (phi : list Z) : bool :=
-  sane q && phi_ok K one phi &&
-  visit q (corners_of q) K t phi phi one.
-
+  sane q && phi_ok K one phi && visit q (corners_of q) K t phi phi one &&
+  (alike phi || visit q (corners_of q) K t (map Z.opp phi) (map Z.opp phi) one).

@@ -188,30 +188,31 @@ have -> : (N - l.+1 - size ps = N - l - (size ps).+1)%N by rewrite -!subnDA addS
 by rewrite subnSK //; ring.
 Qed.
 
-Lemma run_low q N ps l : (forall k, (k <= N)%N -> 0 <= q k) -> (l + size ps <= N)%N ->
-  (forall p, List.In p ps -> 0 <= p <= 1) -> 0 <= run q ps l.
+Lemma run_ext f f' N ps l : (l + size ps <= N)%N -> (forall k, (k <= N)%N -> f k = f' k) ->
+  run f ps l = run f' ps l.
 Proof.
-move=> hq; elim: ps l => [|p ps IH] l /= h hp; first by apply: hq; rewrite addn0 in h.
-have [p0 p1] := hp p (or_introl erefl).
-have hp' r : List.In r ps -> 0 <= r <= 1 by move=> hr; apply: hp; right.
-have h1 := IH l (leq_trans (leq_add (leqnn _) (leqnSn _)) h) hp'.
-have h2 := IH l.+1 (leq_trans (eq_leq (addSnnS _ _)) h) hp'.
-nra.
+move=> + h; elim: ps l => [|p ps IH] l /= hl; first by apply: h; rewrite addn0 in hl.
+by rewrite !IH // ?addSnnS //; apply: leq_trans hl; rewrite leq_add2l.
 Qed.
+
+(** Corner i seen by the other label. *)
+Definition swap (i : nat) : nat := nth 6%N [:: 1; 0; 5; 4; 3; 2; 7]%N i.
+Lemma swap_corner e d i : corner e d (swap i) = (1 - (corner e d i).1, 1 - (corner e d i).2).
+Proof. by rewrite /swap /corner; do 7?[case: i => [|i]]; rewrite /= ?nth_nil /= ?nth_nil /=; f_equal; ring. Qed.
+Lemma swap_moves i : (2 <= swap i)%N = (2 <= i)%N.
+Proof. by rewrite /swap; do 7?[case: i => [|i] //=]; rewrite nth_nil. Qed.
 
 (** ** The theorem *)
 Section TwoClasses.
-Variables (K t : nat) (e d E delta : R) (q : nat -> R).
+Variables (K t : nat) (e d E delta : R).
 Hypotheses (he : 1 <= e) (hd : 0 <= d <= 1) (hE : 1 <= E) (hdelta : 0 <= delta).
-(** q(l) = Pr[1 | l ones], symmetric as (1 + phi(l))/2 is. *)
-Hypothesis q01 : forall l, (l <= K)%N -> 0 <= q l <= 1.
-Hypothesis qsym : forall l, (l <= K)%N -> q (K - l)%N = 1 - q l.
 
 (** A multiset of corners is a sorted list of their numbers; those from 2 on move. *)
 Definition multiset (s : seq nat) : Prop :=
   [/\ size s = K, all (fun i => i < 8)%N s, sorted leq s & (count (leq 2) s <= t)%N].
 
-Hypothesis check : forall s, multiset s -> gain E q (map (corner e d) s) <= delta.
+(** Where 1 is the answer with probability q, its inequality holds at every multiset. *)
+Definition checked (q : nat -> R) : Prop := forall s, multiset s -> gain E q (map (corner e d) s) <= delta.
 
 Definition region (A : {set 'I_K}) (i : 'I_K) : seq point * (point -> Prop) :=
   if i \in A then (corners e d, polygon e d) else (ends e d, diagonal).
@@ -240,11 +241,11 @@ have [k [-> k8 hk]] : exists k, [/\ c = corner e d k, (k < 8)%N & ((2 <= k) <= (
 by exists (k :: s); split; rewrite /= ?hs ?k8 // leq_add.
 Qed.
 
-Lemma gain_le (A : {set 'I_K}) (p p' : 'I_K -> R) : (#|A| <= t)%N ->
+Lemma gain_le q (A : {set 'I_K}) (p p' : 'I_K -> R) : checked q -> (#|A| <= t)%N ->
   (forall i, i \in A -> polygon e d (p i, p' i)) -> (forall i, i \notin A -> diagonal (p i, p' i)) ->
   run q [seq p i | i <- enum 'I_K] 0 <= E * run q [seq p' i | i <- enum 'I_K] 0 + delta.
 Proof.
-move=> hA hin hout.
+move=> check hA hin hout.
 suff : gain E q [seq (p i, p' i) | i <- enum 'I_K] <= delta.
   by rewrite /gain -!map_comp /comp /=; lra.
 apply: (@corners_suffice E q delta (map (region A) (enum 'I_K))).
@@ -273,16 +274,20 @@ have := h [set true]; have := h [set false]; have := h' [set true]; have := h' [
 by rewrite !one !mass_false /polygon /= => *; repeat split; lra.
 Qed.
 
-Lemma answer_true P : answer q P true = run q (ones (K := K) P) 0.
+Lemma answer_true q P : answer q P true = run q (ones (K := K) P) 0.
 Proof. by rewrite -answer_run; apply: eq_bigr. Qed.
 
-Lemma answer_false P : answer q P false = run q [seq 1 - P i true | i <- enum 'I_K] 0.
+(** The label 0 of q is the label 1 of 1 - q. *)
+Lemma answer_false q P : answer (K := K) q P false = answer (fun l => 1 - q l) P true.
+Proof. by []. Qed.
+
+Lemma checked_true q (P P' : 'I_K -> dist bool_finType) : checked q -> near_teachers t e d P P' ->
+  answer q P true <= E * answer q P' true + delta.
 Proof.
-rewrite (map_comp (fun p => 1 - p) (fun i => P i true)) -/(ones (K := K) P).
-have -> : 0%N = (K - 0 - size (ones P))%N by rewrite size_map size_enum_ord subn0 subnn.
-rewrite -run_flip; last by rewrite size_map size_enum_ord.
-rewrite -answer_run; apply: eq_bigr => v _; rewrite /by_count add0n qsym //.
-by rewrite -[X in (_ <= X)%N](size_tuple v) count_size.
+move=> check [A [hA [hin hout]]]; rewrite !answer_true; apply: (gain_le check hA).
+- by move=> i /hin /teacher_polygon.
+- move=> i /hout eq; split=> /=; last exact: eq.
+  have := mass_ge0 (P i) true; have := mass_ge0 (P i) false; have := mass_false (P i) => /= *; lra.
 Qed.
 
 Lemma law_sum (P : 'I_K -> dist bool_finType) : \rsum_v law P v = 1.
@@ -292,10 +297,14 @@ have -> : \rsum_v law P v = run (fun _ => 1) (ones P) 0.
 by elim: (ones P) 0%N => //= p s IH l; rewrite !IH; ring.
 Qed.
 
+Variable q : nat -> R.
+
 Lemma answer_sum (P : 'I_K -> dist bool_finType) : answer q P true + answer q P false = 1.
 Proof.
 rewrite -(law_sum P) /answer /output /by_count -big_split; apply: eq_bigr => v _ /=; ring.
 Qed.
+
+Hypothesis q01 : forall l, (l <= K)%N -> 0 <= q l <= 1.
 
 Lemma answer_ge0 (P : 'I_K -> dist bool_finType) b : 0 <= answer q P b.
 Proof.
@@ -310,21 +319,10 @@ Lemma Pr_bool (f : bool -> R) (S : {set bool}) :
   Pr f S = (if true \in S then f true else 0) + (if false \in S then f false else 0).
 Proof. by rewrite /Pr big_mkcond big_bool. Qed.
 
-Lemma one_way P P' : near_teachers t e d P P' -> close E delta (answer (K := K) q P) (answer q P').
-Proof.
-move=> [A [hA [hin hout]]] S.
-have h b : answer q P b <= E * answer q P' b + delta.
-  have flip c : polygon e d c -> polygon e d (1 - c.1, 1 - c.2) by rewrite /polygon /= => *; repeat split; lra.
-  have lin i : i \in A -> polygon e d (P i true, P' i true) by move=> /hin /teacher_polygon.
-  have lout i : i \notin A -> diagonal (P i true, P' i true).
-    move=> /hout eq; split=> /=; last exact: eq.
-    have := mass_ge0 (P i) true; have := mass_ge0 (P i) false; have := mass_false (P i) => /= *; lra.
-  case: b; first by rewrite !answer_true; apply: gain_le hA lin lout.
-  rewrite !answer_false; apply: gain_le hA (fun i hi => flip _ (lin i hi)) _ => i /lout.
-  by rewrite /diagonal /=; lra.
-rewrite !Pr_bool; have h1 := h true; have h0 := h false.
-case: (true \in S); case: (false \in S); rewrite ?answer_sum; lra.
-Qed.
+(** Both labels are all sets of outputs. *)
+Lemma close_answers (P P' : 'I_K -> dist bool_finType) : answer q P true <= E * answer q P' true + delta ->
+  answer q P false <= E * answer q P' false + delta -> close E delta (answer q P) (answer q P').
+Proof. by move=> h1 h0 S; rewrite !Pr_bool; case: (true \in S); case: (false \in S); rewrite ?answer_sum; lra. Qed.
 
 Lemma near_teachers_sym (P P' : 'I_K -> dist bool_finType) :
   near_teachers t e d P P' -> near_teachers t e d P' P.
@@ -334,9 +332,34 @@ move=> [A [hA [hin hout]]]; exists A; split=> //; split=> i hi.
 by move=> b; rewrite hout.
 Qed.
 
-(** If every multiset of corners keeps the inequality, every two neighbours do, for both
-    labels, both orders and all four sets of outputs. *)
-Theorem corners_private : @keeps K t e d E delta q.
-Proof. by move=> P P' h; split; apply: one_way => //; apply: near_teachers_sym. Qed.
-End TwoClasses.
+(** If every multiset of corners keeps the inequality of both labels, every two neighbours do, in
+    both orders and for all four sets of outputs. *)
+Theorem corners_private : checked q -> checked (fun l => 1 - q l) -> @keeps K t e d E delta q.
+Proof.
+move=> h1 h0 P P' near; have near' := near_teachers_sym near.
+by split; apply: close_answers; rewrite ?answer_false; apply: checked_true.
+Qed.
 
+(** Where q treats both labels alike, as (1 + phi(l))/2 of a phi that is odd around K/2 does, the
+    multisets of label 0 are those of label 1. *)
+Theorem checked_alike : (forall l, (l <= K)%N -> q (K - l)%N = 1 - q l) -> checked q -> checked (fun l => 1 - q l).
+Proof.
+move=> qsym check s [hsz h8 _ ht].
+have other (f : point -> R) : (forall i, f (corner e d (swap i)) = 1 - f (corner e d i)) ->
+    run (fun l => 1 - q l) [seq f (corner e d i) | i <- s] 0 = run q [seq f (corner e d i) | i <- sort leq (map swap s)] 0.
+  move=> hf; have ps := permEl (perm_sort leq (map swap s)); rewrite (run_perm _ _ _ ps) -map_comp.
+  have sz : size [seq f (corner e d i) | i <- s] = K by rewrite size_map.
+  have -> : map ((fun i => f (corner e d i)) \o swap) s = [seq 1 - p | p <- [seq f (corner e d i) | i <- s]].
+    by rewrite -map_comp; apply: eq_map => i /=.
+  rewrite -[X in run q _ X](subnn K) -{2}sz -[X in (X - _)%N](subn0 K) -run_flip ?sz //.
+  by apply: (@run_ext _ _ K); rewrite ?sz // => k hk; rewrite qsym.
+have o1 := other fst (fun i => f_equal fst (swap_corner e d i)); have o2 := other snd (fun i => f_equal snd (swap_corner e d i)).
+have : multiset (sort leq (map swap s)); last by move=> /check; rewrite /gain -!map_comp /comp o1 o2.
+split.
+- by rewrite size_sort size_map.
+- rewrite all_sort all_map; apply: sub_all h8 => i /=.
+  by rewrite /swap; do 8?[case: i => [|i] //=].
+- exact: (sort_sorted leq_total).
+- rewrite (permP (permEl (perm_sort leq _))) count_map (eq_count (a2 := leq 2)) // => i /=; apply: swap_moves.
+Qed.
+End TwoClasses.

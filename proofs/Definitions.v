@@ -108,6 +108,16 @@ Definition errs (K : nat) (M : K.-tuple bool -> dist bool_finType) (u : nat -> R
   \rsum_(v | ((count id (v : K.-tuple bool)).*2 < K)%N) (u (count id v) * M v true)
   + \rsum_(v | (K < (count id (v : K.-tuple bool)).*2)%N) (u (count id v) * M v false).
 
+(** What answers cost where the labels are not alike: [c0] for the answer 0 where class 1 has more
+    votes, [c1] for the answer 1 where class 0 has more; a tie costs nothing. l votes for class 1 come
+    with the probability p(l), votes v with u(l). *)
+Definition charge (K : nat) (c0 c1 : R) (l : nat) (b : bool) : R :=
+  if b then (if (l.*2 < K)%N then c1 else 0) else (if (K < l.*2)%N then c0 else 0).
+Definition paid (K : nat) (c0 c1 : R) (p q : nat -> R) : R :=
+  \rsum_(l < K.+1) (p l * (charge K c0 c1 l true * q l + charge K c0 c1 l false * (1 - q l))).
+Definition pays (K : nat) (c0 c1 : R) (u : nat -> R) (M : K.-tuple bool -> dist bool_finType) : R :=
+  \rsum_v (u (count id (v : K.-tuple bool)) * \rsum_b (charge K c0 c1 (count id v) b * M v b)).
+
 (** ** Many classes: a table
     [h] counts the votes for each class. A histogram λ sorted down has one mass for each number v
     of votes in it, g λ (Some v), which the classes with v votes share, and g λ None for the

@@ -117,13 +117,6 @@ have f := fr l; apply: zero; first by arith.
 by move=> ek; apply: hl; apply: val_inj => /=; arith.
 Qed.
 
-Lemma run_ext f f' N ps l : (l + size ps <= N)%N -> (forall k, (k <= N)%N -> f k = f' k) ->
-  run f ps l = run f' ps l.
-Proof.
-move=> + h; elim: ps l => [|p ps IH] l /= hl; first by apply: h; rewrite addn0 in hl.
-by rewrite !IH // ?addSnnS //; apply: leq_trans hl; rewrite leq_add2l.
-Qed.
-
 Lemma run_lin (f f' : nat -> R) a b ps l : run (fun k => a * f k + b * f' k) ps l = a * run f ps l + b * run f' ps l.
 Proof. by elim: ps l => //= p ps IH l; rewrite !IH; ring. Qed.
 Lemma run_one ps l : run (fun _ => 1) ps l = 1.
@@ -134,13 +127,6 @@ Proof.
 elim: ps k => //= p ps IH k; rewrite !IH !big_distrr /= -big_split /=.
 by apply: eq_bigr => l _; ring.
 Qed.
-
-(** Corner i seen by the other label. *)
-Definition swap (i : nat) : nat := nth 6%N [:: 1; 0; 5; 4; 3; 2; 7]%N i.
-Lemma swap_corner i : corner e d (swap i) = (1 - (corner e d i).1, 1 - (corner e d i).2).
-Proof. by rewrite /swap /corner; do 7?[case: i => [|i]]; rewrite /= ?nth_nil /= ?nth_nil /=; f_equal; ring. Qed.
-Lemma swap_moves i : (2 <= swap i)%N = (2 <= i)%N.
-Proof. by rewrite /swap; do 7?[case: i => [|i] //=]; rewrite nth_nil. Qed.
 
 Lemma gain_rows s : size s = K -> (count (leq 2) s <= t)%N ->
   \rsum_(l < free) (gam l * row s l) <= E - 1 + 2 * delta.

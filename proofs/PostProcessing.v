@@ -91,42 +91,26 @@ case: (leqP 2 i) => hi /= hA hB A B A' B'.
 by rewrite add0n; case: i hi => [|[|//]] _; [rewrite -[corner e d 0]/(0, 0)|rewrite -[corner e d 1]/(1, 1)]; rewrite /=; lra.
 Qed.
 
-Lemma post_true K t E delta q P P' : e ^ t <= E -> fail t <= delta -> (forall k, 0 <= q k <= 1) ->
-  near_teachers t e d P P' ->
-  answer (K := K) q P true <= E * answer q P' true + delta.
+Lemma post_checked K t E delta q : e ^ t <= E -> fail t <= delta -> (forall k, 0 <= q k <= 1) ->
+  checked K t e d E delta q.
 Proof.
-move=> hE hdelta hq [A [hA [hin hout]]].
-have check s : multiset K t s -> gain E q (map (corner e d) s) <= delta.
-  move=> [_ _ _ ht]; rewrite /gain -!map_comp /comp; have := post_run s 0 hq.
-  set j := count (leq 2) s in ht *; set x := run q _ _; set y := run q _ _ => h.
-  have y0 : 0 <= y.
-    suff : 0 <= y <= 1 by lra.
-    by apply: run01 => // p; elim: (s) => //= i s' IH [<-|/IH] //; have := corner01 i; lra.
-  have m1 : e ^ j <= e ^ t by apply: Rle_pow => //; apply/leP.
-  have m2 : fail j <= fail t.
-    rewrite -(subnKC ht) pow_add; have := fail01 j; have := fail01 (t - j); nra.
-  nra.
-rewrite !answer_true; apply: (gain_le he hd check hA).
-- by move=> i /hin /teacher_polygon.
-- move=> i /hout eq; split=> /=; last exact: eq.
-  have := mass_ge0 (P i) true; have := mass_ge0 (P i) false; have := mass_false (P i) => /= *; lra.
-Qed.
-
-Lemma post_close K t E delta q P P' : e ^ t <= E -> fail t <= delta -> (forall k, 0 <= q k <= 1) ->
-  near_teachers t e d P P' -> close E delta (answer (K := K) q P) (answer q P').
-Proof.
-move=> hE hdelta hq near S.
-have h1 := post_true hE hdelta hq near.
-have hq' k : 0 <= 1 - q k <= 1 by have := hq k; lra.
-have h0 : answer (K := K) q P false <= E * answer q P' false + delta by exact: (post_true hE hdelta hq' near).
-have := pow_ge1 t; have := fail01 t.
-by rewrite !Pr_bool; case: (true \in S); case: (false \in S); rewrite ?answer_sum; lra.
+move=> hE hdelta hq s [_ _ _ ht]; rewrite /gain -!map_comp /comp; have := post_run s 0 hq.
+set j := count (leq 2) s in ht *; set x := run q _ _; set y := run q _ _ => h.
+have y0 : 0 <= y.
+  suff : 0 <= y <= 1 by lra.
+  by apply: run01 => // p; elim: (s) => //= i s' IH [<-|/IH] //; have := corner01 i; lra.
+have m1 : e ^ j <= e ^ t by apply: Rle_pow => //; apply/leP.
+have m2 : fail j <= fail t.
+  rewrite -(subnKC ht) pow_add; have := fail01 j; have := fail01 (t - j); nra.
+nra.
 Qed.
 
 (** Every q is private, symmetric or not. *)
 Theorem post_private K t E delta q : e ^ t <= E -> fail t <= delta -> (forall k, 0 <= q k <= 1) ->
   @keeps K t e d E delta q.
 Proof.
-move=> hE hdelta hq P P' h; split; first exact: (@post_close K t).
-exact: (@post_close K t E delta q P' P hE hdelta hq (near_teachers_sym h)). Qed.
+move=> hE hdelta hq; have := pow_ge1 t; have := fail01 t => f p.
+have hq' k : 0 <= 1 - q k <= 1 by have := hq k; lra.
+by apply: corners_private => //; try lra; apply: post_checked.
+Qed.
 End Post.

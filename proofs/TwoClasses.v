@@ -46,15 +46,7 @@ by move=> /andP [/Z.leb_le a1 /andP [/Z.ltb_lt a2 /andP [/Z.leb_le a3 /andP [/Z.
 Qed.
 
 Lemma one_prob01 x l : phi_ok x.(K) x.(one) x.(phi) = true -> 0 <= one_prob x l <= 1.
-Proof.
-move=> /andP [/andP [/Z.ltb_lt h1 /PeanoNat.Nat.eqb_eq h2] h3]; have p := IZR_lt _ _ h1.
-rewrite /one_prob; have [hl|hl] := leqP (length x.(phi)) l.
-  by rewrite List.nth_overflow; [rewrite /Rdiv Rmult_0_l; lra|apply/leP].
-have [_ [/IZR_le lo /IZR_le hi]] := odd_nth h3 (l := l) hl; rewrite opp_IZR in lo.
-have q : IZR (List.nth l x.(phi) 0%Z) = IZR (List.nth l x.(phi) 0%Z) / IZR x.(one) * IZR x.(one) by field; lra.
-rewrite q in lo hi.
-by split; nra.
-Qed.
+Proof. by move=> h; apply: q01 h l. Qed.
 
 Lemma pow_IZR' (z : Z) n : IZR (Z.pow z (Z.of_nat n)) = IZR z ^ n. Proof. by rewrite pow_IZR. Qed.
 

@@ -3,6 +3,7 @@
      2 K t terms a b c f Dn Dd pn pd one n phi(0) ... phi(n-1)          TwoClasses.table
        shape prior n {yn yd m counts ...} gn gd                         Bound.optimal
          shape: 0 free, 1 monotone, 2 any; prior: 0 n d | 1 n counts ... | 2 n weights ... d
+       3 n counts ... cost0 cost1 unit n {yn yd zero m counts ...} gn gd  ByName.named_optimal
      3 K C t terms c f pn pd one abstains missing n {m votes ... k masses ...}  ManyClasses.table
        prior an ad n {m votes ... m votes ... k prices ... yd} gn gd  ManyBound.optimal
          prior: 0 n d | 1 n d | 2 n {m votes ... count}: accuracy, concentration, counts
@@ -17,7 +18,8 @@ let int () =
   let w = next () in
   if Big_int_Z.is_int_big_int w && Big_int_Z.sign_big_int w >= 0 then Big_int_Z.int_of_big_int w
   else (prerr_endline "darrm-check: a count is below 0 or too large"; exit 3)
-let nat () = let rec go n a = if n = 0 then a else go (n - 1) (S a) in go (int ()) O
+let natural n = let rec go n a = if n = 0 then a else go (n - 1) (S a) in go n O
+let nat () = natural (int ())
 let list read = List.map (fun () -> read ()) (List.init (int ()) (fun _ -> ()))
 
 let say what answer = Printf.printf "\n%s: %s%!" what (if answer then "yes" else "NO"); answer
@@ -35,17 +37,25 @@ let () =
       let dn = next () in let dd = next () in let pn = next () in let pd = next () in
       let one = next () in let phi = list next in
       let table = two_table k t terms a b c f dn dd pn pd one phi in
-      let shape = shape_of (nat ()) in
-      let prior = match int () with
-        | 0 -> let n = next () in let d = next () in mean_prior n d
-        | 1 -> counts_prior (list next)
-        | 2 -> let w = list next in let d = next () in worst_prior w d
-        | _ -> prerr_endline "darrm-check: no prior"; exit 3 in
-      let proof = list (fun () ->
-        let yn = next () in let yd = next () in let counts = list nat in ((yn, yd), counts)) in
+      let term () = let yn = next () in let yd = next () in (yn, yd) in
+      let optimal = match int () with
+        | 3 ->
+          let counts = list next in
+          let cost0 = next () in let cost1 = next () in let unit = next () in
+          let proof = list (fun () ->
+            let y = term () in let zero = int () = 1 in ((y, list nat), zero)) in
+          named_optimal table (named_losses counts cost0 cost1 unit) proof
+        | shape ->
+          let prior = match int () with
+            | 0 -> let n = next () in let d = next () in mean_prior n d
+            | 1 -> counts_prior (list next)
+            | 2 -> let w = list next in let d = next () in worst_prior w d
+            | _ -> prerr_endline "darrm-check: no prior"; exit 3 in
+          let proof = list (fun () -> let y = term () in (y, list nat)) in
+          two_optimal table (shape_of (natural shape)) prior proof in
       let gn = next () in let gd = next () in
       [(fun () -> say "private" (two_private table));
-       (fun () -> say "optimal" (two_optimal table shape prior proof gn gd))]
+       (fun () -> say "optimal" (optimal gn gd))]
     | 3 | 4 ->
       let k = nat () in let cl = nat () in let t = nat () in let terms = nat () in
       let c = next () in let f = next () in let pn = next () in let pd = next () in

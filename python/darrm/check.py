@@ -335,7 +335,8 @@ def _lower_bound(table: _Table) -> Fraction:
 
     Constraints and right sides are divided by 1 + E, as in the table. e^ε is rounded down and E up,
     the other way round than for privacy: what keeps the promise keeps the weaker one too, so every
-    private γ satisfies these rows (lower_bound in proofs/Optimal.v, weaker_keeps in proofs/Bound.v).
+    private γ satisfies these rows (lower_bound in proofs/Optimal.v, weaker_keeps in proofs/Bound.v; by name
+    named_lower_bound in proofs/ByName.v).
     """
     k, free = table.k, table.free
     weights = table.weights()
