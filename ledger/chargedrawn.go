@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // ChargeDrawn pays for several requests as [Ledger.ChargeAll] does, and stores with them, in the
@@ -97,4 +99,99 @@ func (c *clock) now() time.Duration {
 		at = time.Now()
 	}
 	return at.Sub(c.start) - c.drawn
+}
+
+// Draw is one series of rows of votes, each row cast once by fresh teachers. A second
+// answer to the same rows is not a second run of the teachers, so its cost does not add to
+// the first one's: [Ledger.Charge] has the rules. [VoteHash.Draw] makes one.
+type Draw struct {
+	// Name is unique within [Request].Ensemble: 1 to MaxID bytes, as an id. Required.
+	Name string
+	// Votes is the digest of the rows under the ledger's secret, the ensemble and Name. Of a
+	// Query it is any digest under another key. Required, not zero.
+	Votes Digest
+	// Query marks the draw as one query on line, whose ID is its Name: equal votes of two queries
+	// are expected, and the draw is compared with none of another name.
+	Query bool
+	// Covers marks a charge that pays for any number of answers to the draw, by the composition of
+	// the teachers' promises. It is no answer itself: each of those is a charge that names this one
+	// in [Request].PaidBy. It must spend something itself.
+	Covers bool
+	// CastAnew states that the teachers cast the votes for this draw. Votes that equal those
+	// of a draw of another name are then admitted. It is in a request alone: no entry has it.
+	CastAnew bool
+
+	cast *cast // what Votes is made of, in a request that is no Query
+}
+
+// cast is votes that can be tried on the name of any draw.
+type cast struct {
+	key secret
+	sum [4]uint64
+}
+
+// stored returns the draw as an entry has it.
+func (d *Draw) stored() *Draw {
+	if d == nil {
+		return nil
+	}
+	return &Draw{Name: d.Name, Votes: d.Votes, Query: d.Query, Covers: d.Covers}
+}
+
+// DrawName identifies a draw within a ledger.
+type DrawName struct {
+	Ensemble string // "" where the teachers have no name
+	Name     string
+}
+
+func (n DrawName) String() string {
+	if n.Ensemble == "" {
+		return fmt.Sprintf("%q", n.Name)
+	}
+	return fmt.Sprintf("%q of ensemble %q", n.Name, n.Ensemble)
+}
+
+// check returns an error unless the draw is valid in a charge that paidBy pays for.
+func (d *Draw) check(paidBy string) error {
+	if err := checkID("draw", d.Name); err != nil {
+		return err
+	}
+	if d.Votes == (Digest{}) {
+		return check.Want("votes of the draw", d.Votes, "a digest made with the ledger's secret")
+	}
+	if d.Covers && paidBy != "" {
+		return check.Want("paid by", fmt.Sprintf("%q", paidBy), "left out where a charge covers a draw")
+	}
+	return nil
+}
+
+// checkCast returns an error unless a requested draw carries its votes and Votes is their digest.
+// The votes are needed to try them on the names of other draws. A query on line needs none.
+func (d *Draw) checkCast(ensemble string) error {
+	if d.Query || d.cast != nil && d.cast.hash().digest(ensemble, d.Name) == d.Votes {
+		return nil
+	}
+	return check.Want("draw", DrawName{ensemble, d.Name},
+		"made by VoteHash.Draw for the request's ensemble")
+}
+
+// sameVotes fails where the votes of a draw that is new equal those of a draw of another name,
+// unless the request states that they were cast anew. Digests of two draws differ even where the
+// votes agree, so the votes are tried on the name of each draw. Nothing of the outcome is stored.
+func (r *Request) sameVotes(p past) error {
+	d := r.Draw
+	if d == nil || d.Query || d.CastAnew ||
+		p.first(key{byDraw, r.Ensemble, d.Name}) != nil ||
+		p.first(key{byDrawCover, r.Ensemble, d.Name}) != nil {
+		return nil
+	}
+	h := d.cast.hash()
+	var err error
+	p.draws(func(ensemble string, name []byte, votes Digest) bool {
+		if h.digest(ensemble, string(name)) == votes {
+			err = &SameVotesError{Draw: string(name), Ensemble: ensemble}
+		}
+		return err == nil
+	})
+	return err
 }

@@ -27,7 +27,7 @@ func TestLinearMutantsDie(t *testing.T) {
 	for _, m := range []mutant.Mutant{
 		{Name: "a process overwrites what others wrote", File: "session.go",
 			Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
-		{Name: "nobody waits for the lock", File: "lock.go",
+		{Name: "nobody waits for the lock", File: "filestore.go",
 			Old: "		if err := filelock.Lock(ctx, f, exclusive); err != nil {",
 			New: "		if err := error(nil); err != nil {", Killer: "TestLinearisable"},
 		{Name: "what the group has is not looked at", File: "ledger.go",

@@ -1,12 +1,15 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // OpenOrCreate opens the ledger at a location and, where there is none, makes one. created reports
@@ -88,4 +91,129 @@ func leftSecret(location string) (string, error) {
 		return "", nil
 	}
 	return path, err
+}
+
+// Reopen opens the ledger again, for who got an [ErrBroken]: everything that this handle saw must
+// still be there, as it is in no other ledger; else it is an [ErrRolledBack]. A new [Open] would
+// take a copy from before for the ledger, and what was spent since could be spent again. Other
+// errors are those of Open.
+func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
+	if l.unmade() {
+		return nil, errUnmade
+	}
+	select {
+	case <-l.turn:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	seen := l.chain.now.head
+	l.turn <- struct{}{}
+	again, err := Open(ctx, l.location)
+	if err != nil {
+		return nil, err
+	}
+	if err := again.Contains(ctx, seen); err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	return again, nil
+}
+
+// Contains fails with an [ErrRolledBack] unless the ledger goes through a head that was seen
+// before. It reads one entry, where [Ledger.Verify] reads all; the rest was verified when it was
+// read.
+func (l *Ledger) Contains(ctx context.Context, seen Head) error {
+	err := l.do(ctx, false, func(s *session) error { return s.contains(seen) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Path(), err)
+	}
+	return nil
+}
+
+// contains fails unless the chain of hashes goes through h.
+func (s *session) contains(h Head) error {
+	here := h == Head{0, s.start}
+	if 0 < h.Seq && h.Seq <= s.now.head.Seq {
+		e, err := entryAt(s.tx, s.book.at(h.Seq))
+		if err != nil {
+			return err
+		}
+		here = e.Hash == h.Hash
+	}
+	if !here {
+		return rolledBack("the ledger ends at %v and does not contain %v, which was seen before",
+			s.now.head, h)
+	}
+	return nil
+}
+
+// About tells people what a ledger is for. It stands in the first record, whose hash all others
+// rest on: nobody changes it later. All of it may be left out.
+type About struct {
+	// what is released, and what for: at most MaxID bytes, as an id
+	Purpose   string `json:"purpose,omitempty"`
+	Custodian string `json:"custodian,omitempty"` // who answers for the data; likewise
+	DataSet   string `json:"data_set,omitempty"`  // which people's data; likewise
+	From      string `json:"from,omitempty"`      // first day of the data, as 2006-01-02
+	Until     string `json:"until,omitempty"`     // last day of the data, not before From
+}
+
+// check checks the parts that are stated.
+func (a About) check() error {
+	texts := []struct{ name, text string }{{"purpose", a.Purpose}, {"custodian", a.Custodian},
+		{"data set", a.DataSet}}
+	for _, t := range texts {
+		if t.text != "" {
+			if err := checkID(t.name, t.text); err != nil {
+				return err
+			}
+		}
+	}
+	return cmp.Or(checkDay("from", a.From), checkDay("until", a.Until), a.checkOrder())
+}
+
+func checkDay(name, day string) error {
+	if day == "" {
+		return nil
+	}
+	if t, err := time.Parse(time.DateOnly, day); err != nil || t.Format(time.DateOnly) != day {
+		return check.Want(name, fmt.Sprintf("%q", day), "a day such as 2026-03-31")
+	}
+	return nil
+}
+
+// checkOrder compares days, whose text sorts as they do.
+func (a About) checkOrder() error {
+	if a.From != "" && a.Until != "" && a.Until < a.From {
+		return check.Want("until", fmt.Sprintf("%q", a.Until), "at or after from, "+a.From)
+	}
+	return nil
+}
+
+// About returns what the ledger was said to be for when it was made.
+func (l *Ledger) About() About { return l.about().about }
+
+// CreateAbout is [Create] with what people should know of the ledger, for ever.
+func CreateAbout(ctx context.Context, location string, budget Budget, relation Relation,
+	about About) (*Ledger, error) {
+	if err := cmp.Or(checkNew(budget, relation), about.check()); err != nil {
+		return nil, err
+	}
+	store, err := openStore(location)
+	if err != nil {
+		return nil, fmt.Errorf("create ledger: %w", err)
+	}
+	err = store.Create(ctx, func() ([]byte, error) {
+		return newGenesis(store, budget, relation, about)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("create ledger %s: %w", store.Location(), err)
+	}
+	l, err := open(ctx, location, store)
+	if err == nil {
+		err = l.settle(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }

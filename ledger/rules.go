@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -229,4 +231,88 @@ func (c *charged) paid(p past) error {
 		return &UnpaidError{c.paidBy, why}
 	}
 	return c.withinQuota(p, payer)
+}
+
+// recent is a past of a few entries that are not in the ledger yet.
+type recent struct {
+	found map[key]*charged
+	drawn []*charged // the listed ones
+	takes takings
+}
+
+func newRecent() *recent { return &recent{found: map[key]*charged{}, takes: takings{}} }
+
+func (r *recent) first(k key) *charged { return r.found[k] }
+
+func (r *recent) taken(t taker) uint64 { return r.takes[t] }
+
+func (r *recent) draws(yield func(string, []byte, Digest) bool) bool {
+	for _, c := range r.drawn {
+		if !yield(c.ensemble, []byte(c.draw.Name), c.draw.Votes) {
+			return false
+		}
+	}
+	return true
+}
+
+// add enters an entry where no earlier one is.
+func (r *recent) add(c charged) {
+	for _, k := range c.keys(nil) {
+		if r.found[k] == nil {
+			r.found[k] = &c
+		}
+	}
+	if c.listed() {
+		r.drawn = append(r.drawn, &c)
+	}
+	r.takes.add(&c)
+}
+
+// Memory keeps no entry whole, so whoever asks for one reads it again, and sees whether it was
+// changed since. A commit for many callers needs an entry of most of them, and these lie close
+// together: the first one that is missing is read with those of all who wait.
+
+const (
+	readTogether = 256      // most entries of one reading, which are held in memory
+	readOver     = 64 << 10 // bytes between two entries that are read over to save a reading
+)
+
+// lookup returns the first entry that is found by k, or nil.
+func (s *session) lookup(k key) (*Entry, error) {
+	c := s.book.first(k)
+	if c == nil {
+		return nil, nil
+	}
+	if s.again[c.seq] == nil {
+		if err := s.readAgain(c); err != nil {
+			return nil, err
+		}
+	}
+	return s.again[c.seq], nil
+}
+
+// readAgain reads the entry that c names, and those of the requests that wait.
+func (s *session) readAgain(c *charged) error {
+	wanted := []*charged{c}
+	for _, id := range s.ids() {
+		for _, k := range []key{{byID, "", id}, {byIDResult, "", id}} {
+			if c := s.book.first(k); c != nil && s.again[c.seq] == nil && len(wanted) < readTogether {
+				wanted = append(wanted, c)
+			}
+		}
+	}
+	slices.SortFunc(wanted, func(a, b *charged) int { return cmp.Compare(a.seq, b.seq) })
+	wanted = slices.CompactFunc(wanted, func(a, b *charged) bool { return a.seq == b.seq })
+	var l *lines
+	for _, c := range wanted {
+		if l == nil || c.at-l.at > readOver {
+			l = newLines(s.tx, c.at)
+		}
+		e, err := l.entry(c)
+		if err != nil {
+			return err
+		}
+		s.again[c.seq] = &e
+	}
+	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // session is one look at a ledger.
@@ -127,4 +130,75 @@ func (s *session) encode(entries []*Entry) (next state, lines []byte, at []int64
 		lines = append(append(lines, line...), '\n')
 	}
 	return next, append(next.appendTo(lines), '\n'), at, nil
+}
+
+// Check returns nil if [Ledger.ChargeAll] would accept the requests now, and otherwise the error
+// with which it would refuse them. It charges nothing. It promises nothing: another process may
+// spend what is left in between.
+func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
+	requests, err := checkAll(requests)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, false, func(s *session) error {
+		s.ids = func() []string { return idsOf(requests) }
+		_, err := s.admit(requests)
+		return err
+	})
+}
+
+func idsOf(requests []Request) []string {
+	ids := make([]string, len(requests))
+	for i := range requests {
+		ids[i] = requests[i].ID
+	}
+	return ids
+}
+
+// checkAll returns the requests of one charge in their canonical form.
+func checkAll(requests []Request) ([]Request, error) {
+	if n := len(requests); n < 1 || n > MaxRequests {
+		return nil, check.Wantf("number of requests", n, "between 1 and %d", MaxRequests)
+	}
+	requests = slices.Clone(requests)
+	ids := map[string]bool{}
+	for i, r := range requests {
+		var err error
+		if requests[i], err = r.checked(); err != nil {
+			return nil, err
+		}
+		if ids[r.ID] {
+			return nil, &ConflictError{ID: r.ID}
+		}
+		ids[r.ID] = true
+	}
+	return requests, nil
+}
+
+// Ready returns nil if the ledger's store would take a charge now: it locks the ledger and stores
+// its anchor again, unchanged. It charges nothing and does not look at the budget. Errors are those
+// of [Ledger.State], and the store's where it does not take the anchor; after these the handle is
+// good. Cost: that of a charge of nothing, one write that is forced to disk.
+func (l *Ledger) Ready(ctx context.Context) error {
+	return l.storeAnchor(ctx, func(err error) error { return err })
+}
+
+// settle writes the anchor of a new ledger.
+func (l *Ledger) settle(ctx context.Context) error { return l.storeAnchor(ctx, writeError) }
+
+// storeAnchor stores the anchor of the ledger as it is. failed makes the error of a store that does
+// not take it.
+func (l *Ledger) storeAnchor(ctx context.Context, failed func(error) error) error {
+	for {
+		err := l.do(ctx, true, func(s *session) error {
+			err := s.tx.SetAnchor(s.anchorOf(s.now))
+			if err != nil && !errors.Is(err, ErrRetry) {
+				return failed(err)
+			}
+			return err
+		})
+		if !errors.Is(err, ErrRetry) {
+			return err
+		}
+	}
 }

@@ -1,14 +1,23 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
+	"io"
+	"io/fs"
 	"math/bits"
+	"os"
 
+	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // VoteHash computes the digest by which a ledger recognises the votes of a draw:
@@ -151,4 +160,122 @@ func (h *VoteHash) plus(x [4]uint64) {
 	for i := range h.sum {
 		h.sum[i], carry = bits.Add64(h.sum[i], x[i], carry)
 	}
+}
+
+// New returns an empty hash with the key of h, for another goroutine or another reading.
+func (h *VoteHash) New() *VoteHash { return newVoteHash(handle.Made(h).key) }
+
+// partSize is the size of a Part: the sum and the number of rows, big-endian.
+const partSize = 32 + 8
+
+// Part returns what h has added up so far, for [VoteHash.MergePart] in another process. It
+// tells nothing without the key.
+func (h *VoteHash) Part() []byte {
+	h = handle.Made(h)
+	part := make([]byte, 0, partSize)
+	for _, word := range h.sum {
+		part = binary.BigEndian.AppendUint64(part, word)
+	}
+	return binary.BigEndian.AppendUint64(part, uint64(h.rows))
+}
+
+// MergePart adds what another process added up with the same key.
+func (h *VoteHash) MergePart(part []byte) error {
+	if len(part) != partSize {
+		return errors.New("this is no part of a digest of votes")
+	}
+	var sum [4]uint64
+	for i := range sum {
+		sum[i] = binary.BigEndian.Uint64(part[8*i:])
+	}
+	h.plus(sum)
+	h.rows += int64(binary.BigEndian.Uint64(part[32:]))
+	return nil
+}
+
+// voteKeyMagic begins a key that SendKey wrote.
+const voteKeyMagic = "darrm vote key 1\n"
+
+// SendKey writes the key for [CutVoteKey] in another process that reads votes of the same
+// ledger. Whoever has it can test a guess at the votes of a draw.
+func (h *VoteHash) SendKey(w io.Writer) error {
+	if h == nil || h.mac == nil || w == nil {
+		return errors.New("a digest of a ledger and a writer must be given")
+	}
+	_, err := w.Write(append([]byte(voteKeyMagic), h.key[:]...))
+	return err
+}
+
+// CutVoteKey returns an empty hash with the key that b begins with, and what follows it; a
+// nil hash and b where it begins with none.
+func CutVoteKey(b []byte) (*VoteHash, []byte, error) {
+	rest, ok := bytes.CutPrefix(b, []byte(voteKeyMagic))
+	switch {
+	case !ok:
+		return nil, b, nil
+	case len(rest) < len(secret{}):
+		return nil, b, errors.New("the key of votes is cut short")
+	}
+	return newVoteHash(secret(rest[:len(secret{})])), rest[len(secret{}):], nil
+}
+
+// SecretSuffix is added to the path of a ledger for the path of its secret.
+const SecretSuffix = ".secret"
+
+const (
+	secretMagic = "darrm ledger secret 1\n"
+	secretSize  = len(secretMagic) + 2*32 + 1
+)
+
+// secret is the key of the digests of votes. Whoever has it can test what somebody voted.
+type secret [32]byte
+
+// encode returns the file: a line that names the format, and one of hexadecimal digits.
+func (s *secret) encode() []byte { return fmt.Appendf(nil, "%s%x\n", secretMagic, s[:]) }
+
+// fingerprint is the SHA-256 of the file.
+func (s *secret) fingerprint() Digest { return sha256.Sum256(s.encode()) }
+
+// readSecret reads the file at path, which nobody but its owner may open.
+func readSecret(path string) (s secret, err error) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrSecret, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrSecret, err)
+	}
+	if readfile.Shared(info) {
+		return s, fmt.Errorf(
+			"%w: %s has mode %#o, so others than its owner may use it; only 0600 is accepted", ErrSecret,
+			path, info.Mode().Perm())
+	}
+	b, err := io.ReadAll(io.LimitReader(f, int64(secretSize)+1))
+	if err != nil {
+		return s, fmt.Errorf("%w: read %s: %w", ErrSecret, path, err)
+	}
+	if digits, ok := bytes.CutPrefix(b, []byte(secretMagic)); ok && len(b) == secretSize {
+		hex.Decode(s[:], digits[:2*len(s)]) // compared as a whole below
+	}
+	if !bytes.Equal(s.encode(), b) {
+		return s, fmt.Errorf("%w: %s is not in the form of a secret", ErrSecret, path)
+	}
+	return s, nil
+}
+
+// ensureSecret returns the secret at path, and makes it where there is none: one that is there
+// was left by a [Create] that was cut short, or belongs to one that goes on now, whose
+// ledger may be the one that comes into being.
+func ensureSecret(path string) (s secret, err error) {
+	rand.Read(s[:]) // never fails: crypto/rand ends the program instead
+	err = atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(s.encode())
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return readSecret(path)
+	}
+	return s, err
 }

@@ -156,7 +156,7 @@ func TestScriptsOfTheCommand(t *testing.T) {
 		"internal/cli/progress.go":               "progress",
 		"internal/cli/root.go":                   "interrupt",
 		"internal/cli/run.go":                    "interrupt",
-		"internal/label/serve_config.go":         "serve",
+		"internal/label/serve_plan.go":           "serve",
 		"internal/mechanisms/solve_plurality.go": "classes",
 		"internal/mechanisms/sweep.go":           "sweep",
 	}

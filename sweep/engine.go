@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
+	"golang.org/x/sync/errgroup"
 )
 
 // run is a sweep under way.
@@ -103,4 +107,78 @@ func (r *run[P, T]) kept() string {
 	}
 	return fmt.Sprintf("%d of %d problems are in the cache, where the same command goes on",
 		done-r.result.Unsaved, len(r.points))
+}
+
+// maxJobs bounds Options.Jobs: each keeps a linear program in memory.
+const maxJobs = 256
+
+// Solver finds the tables T of problems P, through a cache if it has one. Make one with [Noise] or
+// [Classes].
+type Solver[P any, T cache.Table] struct {
+	store *cache.Store
+	name  func(P) string
+	find  func(ctx context.Context, p P, tell func()) (cache.Found[T], error)
+}
+
+// Noise returns the solver of the points of a [Grid]. o is without Counts and Progress; counts are
+// the Counts for each K, nil where the objective has none.
+func Noise(store *cache.Store, o solve.Options, counts map[int][]float64) Solver[Point, *gamma.Table] {
+	return Solver[Point, *gamma.Table]{store, Point.String,
+		func(ctx context.Context, p Point, tell func()) (solve.Result, error) {
+			o := o
+			o.Counts, o.Progress = counts[p.Problem.K], func(solve.Progress) { tell() }
+			return solve.Cached(ctx, store, p.Problem, o)
+		}}
+}
+
+// Classes returns the solver of the problems of a [ClassGrid]. o is without Progress and Workers:
+// jobs fill the cores.
+func Classes(store *cache.Store, o pluralitysolve.Options,
+	objective func(plurality.Problem) plurality.Objective) Solver[plurality.Problem, *plurality.Table] {
+	return Solver[plurality.Problem, *plurality.Table]{store, className,
+		func(ctx context.Context, p plurality.Problem, tell func()) (pluralitysolve.Result, error) {
+			o := o
+			o.Workers, o.Progress = 1, func(pluralitysolve.Progress) { tell() }
+			return pluralitysolve.Cached(ctx, store, p, objective(p), o)
+		}}
+}
+
+// Options configure a sweep for tables T.
+type Options[T any] struct {
+	Jobs int // how many problems are solved at a time: between 1 and 256
+
+	// Each takes the table of the i-th point. It is called from several goroutines, and an
+	// error ends the sweep. The table is not kept: thousands of them would fill the memory.
+	Each func(i int, t T) error
+
+	// Progress is called now and then, from several goroutines; nil for nobody.
+	Progress func(done int)
+}
+
+// CheckJobs checks Options.Jobs. The error is a *constraints.ParameterError.
+func CheckJobs(n int) error { return check.Whole("jobs", n, 1, maxJobs) }
+
+// Result counts the tables of a sweep by their origin.
+type Result struct {
+	Solved, Cached int
+	Rejected       []error // cache entries that were not used
+	Unsaved        int     // solved, but the cache did not take them
+	UnsavedErr     error   // the first reason
+}
+
+// Run solves all points, Jobs at a time. The error is the first one that a point had, with its
+// name, or that of ctx. It states how many tables are kept. A table that the cache does not take is
+// no error, see Result.
+//
+// Every job has a solver of its own. The constraint sweeps inside a solve use all cores by
+// themselves; jobs fill the cores while solves do what cannot be split.
+func Run[P any, T cache.Table](ctx context.Context, points []P, s Solver[P, T], o Options[T]) (Result, error) {
+	if err := CheckJobs(o.Jobs); err != nil {
+		return Result{}, err
+	}
+	r := run[P, T]{Solver: s, Options: o, points: points}
+	if r.Progress == nil {
+		r.Progress = func(int) {}
+	}
+	return r.all(ctx)
 }

@@ -11,7 +11,7 @@ import (
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a time limit does not stop the check of a table",
-			File: "internal/problem/mechanism.go",
+			File: "internal/problem/problem.go",
 			Old:  "checkTable(ctx, a, path)", New: "checkTable(context.WithoutCancel(ctx), a, path)",
 			Killer: "TestScripts)/(verify"},
 		{Name: "heads that were kept elsewhere are not looked for", File: "internal/label/budget.go",

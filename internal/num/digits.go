@@ -1,10 +1,39 @@
 package num
 
-import "strconv"
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+)
 
 // TenDigits returns the float64 of the decimal of ten digits that is nearest to x: searches that
 // step through such decimals end at a number that people can read.
 func TenDigits(x float64) float64 {
 	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 10, 64), 64) // of ten digits: in range
 	return y
+}
+
+// Percent writes a share as a percentage.
+func Percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
+
+// PercentUp is Percent of an upper bound in [0, 1]: what it shows is not below x.
+func PercentUp(x float64) string {
+	exact, hundredth := new(big.Rat), big.NewRat(1, 10_000)
+	if exact.SetFloat64(x) == nil {
+		return Percent(x)
+	}
+	shown, _ := new(big.Rat).SetString(fmt.Sprintf("%.4f", x))
+	if shown.Cmp(exact) < 0 {
+		shown.Add(shown, hundredth)
+	}
+	return shown.Mul(shown, big.NewRat(100, 1)).FloatString(2) + " %"
+}
+
+// Thousands writes a whole number ≥ 0 with a comma before every third digit from the end.
+func Thousands(n *big.Int) string {
+	s := n.String()
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -3,12 +3,14 @@ package strictjson
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -140,4 +142,89 @@ func IsKind(data []byte, want string) bool {
 		}
 	}
 	return false
+}
+
+// FormatError is the error for bytes that are not the file that they are read as.
+type FormatError struct {
+	What   string // the file, as "a noise-function table"
+	Reason error
+}
+
+func (e *FormatError) Error() string { return "not " + e.What + ": " + e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *FormatError) Unwrap() error { return e.Reason }
+
+// Read reads a file of at most limit bytes and parses it; parse refuses one byte more. The error is
+// a [*FormatError], r's, or ctx.Err().
+func Read[T any](ctx context.Context, r io.Reader, what string, limit int64,
+	parse func([]byte) (*T, error)) (*T, error) {
+	if r == nil {
+		return nil, errors.New("reader must be given, of " + what)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	v, err := parse(data)
+	return Result(ctx, what, v, err)
+}
+
+// Result is v as it was found in a file: where ctx has ended the error is ctx.Err(), and any other
+// is a [*FormatError].
+func Result[T any](ctx context.Context, what string, v *T, err error) (*T, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &FormatError{what, err}
+	}
+	return v, nil
+}
+
+// Claim is the content of a table's file, checked for form and not yet for truth. Certify works out
+// all that can be known of it, and believes nothing that the file says about itself.
+type Claim[T any] interface {
+	Certify(context.Context) (*T, error)
+}
+
+// Certify is c.Certify for a claim that was read with err.
+func Certify[T any](ctx context.Context, c Claim[T], err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.Certify(ctx)
+}
+
+// Verify certifies a claim and has compare set what its file states about itself beside what was
+// found. The error is that of Certify, or a [*check.MismatchError].
+func Verify[T any](ctx context.Context, c Claim[T], compare func(s *check.Stated, found *T)) (*T, error) {
+	t, err := c.Certify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var s check.Stated
+	compare(&s, t)
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Encode writes the JSON form of a table with a final newline, indented by indent where that is not
+// "".
+func Encode(w io.Writer, t json.Marshaler, indent string) error {
+	compact, err := t.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if indent == "" {
+		b.Write(compact)
+	} else if err := json.Indent(&b, compact, "", indent); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
 }

@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // readFlags hold the format and the layout of files of votes.
@@ -279,4 +278,29 @@ func (f *readFlags) open(ctx context.Context, stdin io.Reader,
 	o.Stdin = stdin
 	r, err := votes.Open(ctx, o, paths...)
 	return r, release.Unreadable(ctx, err)
+}
+
+// formats returns the formats in which votes are read, or labels are written.
+func formats(labels bool) (list []votes.Format) {
+	for _, f := range votes.Formats() {
+		if f.Labels || !labels {
+			list = append(list, f.Name)
+		}
+	}
+	return list
+}
+
+// formatsSentence lists the formats of files of votes for a command's help.
+func formatsSentence() string {
+	var titles []string
+	for _, f := range votes.Formats() {
+		titles = append(titles, f.Title)
+	}
+	return "Files are " + enumerate(titles, "or") + ", plain or compressed; arrays need --layout."
+}
+
+// enumerate joins two or more words as a sentence does: "a, b or c".
+func enumerate(words []string, or string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + or + " " + words[last]
 }

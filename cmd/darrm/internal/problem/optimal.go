@@ -2,15 +2,17 @@ package problem
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math/big"
-
-	"github.com/spf13/cobra"
+	"time"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
+	"github.com/spf13/cobra"
 )
 
 // RegisterPlurality adds the flags of the objective of many classes, but for --prior-counts, which two
@@ -77,4 +79,40 @@ func (f *Flags) CheckByVotes(flag string, private bool) error {
 		return cli.Usagef("--eps and --teacher-delta do not go with --%s: nothing is presumed of the teachers", flag)
 	}
 	return nil
+}
+
+// TimeoutFlag bounds the time of long work. Work that exceeds it fails and leaves nothing.
+type TimeoutFlag struct{ timeout time.Duration }
+
+// RegisterTimeout adds --timeout with its help.
+func (f *TimeoutFlag) RegisterTimeout(c *cobra.Command, usage string) {
+	c.Flags().DurationVar(&f.timeout, "timeout", 0, usage)
+}
+
+// CheckTimeout refuses a limit that is not positive.
+func (f *TimeoutFlag) CheckTimeout(c *cobra.Command) error {
+	return choose.CheckTimeout(cli.WhenGiven(c, "timeout", &f.timeout))
+}
+
+// Limit returns ctx with the time limit, where there is one.
+func (f *TimeoutFlag) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.timeout > 0 {
+		return context.WithTimeout(ctx, f.timeout)
+	}
+	return ctx, func() {}
+}
+
+// lateError is the error of a command that its time limit ended. It names the unfinished task.
+type lateError struct{ error }
+
+func (e lateError) Unwrap() error { return e.error }
+
+// Late names the flag in an error that is due to the limit. It does so once, and returns other
+// errors as they are.
+func (f *TimeoutFlag) Late(what string, err error) error {
+	var late lateError
+	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &late) {
+		return lateError{fmt.Errorf("timeout = %v was not enough to %s: %w", f.timeout, what, err)}
+	}
+	return err
 }
