@@ -23,10 +23,9 @@ type Panel struct {
 	LogX, LogY  bool
 	YRange      [2]float64 // instead of the data's, unless both are 0
 	XTicks      []float64  // if given, the only marks
+	XRange      [2]float64 // as YRange
 	Tall        bool       // its figure is higher
-	// Direct writes each series' name behind its last point, in its colour, and none in the legend. The
-	// horizontal axis must be logarithmic: the names take the room of a factor of 40.
-	Direct bool
+	Direct      bool       // each series' name is written behind its last point, in its colour, and not in the legend
 }
 
 // Series is one line, or one bar.
@@ -66,8 +65,11 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	rows := (len(panels) + columns - 1) / columns
 	sheet := figure.Sheet{Charts: make([][]*plot.Plot, rows), Width: vg.Points(panelWidth),
 		Height: vg.Points(panelHeight)}
+	if columns == 1 {
+		sheet.Width = vg.Points(figure.SingleWidth)
+	}
 	if len(panels) == 1 {
-		sheet.Width, sheet.Height = vg.Points(figure.SingleWidth), vg.Points(figure.SingleHeight)
+		sheet.Height = vg.Points(figure.SingleHeight)
 	}
 	for i := range sheet.Charts {
 		sheet.Charts[i] = make([]*plot.Plot, columns)
@@ -75,7 +77,8 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	type scale struct {
 		y    string
 		log  bool
-		bars int // row of the bars, from 1
+		bars int  // row of the bars, from 1
+		x    bool // the horizontal axis of lines with names beside them, one chart below the other
 	}
 	axes := map[scale][]*plot.Axis{}
 	for i, p := range panels {
@@ -85,7 +88,7 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 		if p.Tall {
 			sheet.Height = vg.Points(1.6 * panelHeight)
 		}
-		chart, err := p.plot()
+		chart, err := p.plot(sheet.Width.Points())
 		if err != nil {
 			return fmt.Errorf("figure %s, %s: %w", name, p.Title, err)
 		}
@@ -96,6 +99,10 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 		} else {
 			key := scale{y: p.Y, log: p.LogY}
 			axes[key] = append(axes[key], &chart.Y)
+			if p.Direct && columns == 1 {
+				below := scale{y: p.X, log: p.LogX, x: true}
+				axes[below] = append(axes[below], &chart.X)
+			}
 		}
 	}
 	for _, list := range axes {
@@ -139,7 +146,8 @@ func (r *Run) withLooks(panels []Panel) ([]Panel, error) {
 	return out, nil
 }
 
-func (p Panel) plot() (*plot.Plot, error) {
+// plot draws the panel, which is that wide, in points.
+func (p Panel) plot(width float64) (*plot.Plot, error) {
 	c := figure.New(p.Title, p.X, p.Y)
 	if p.Bars {
 		return c, p.addBars(c)
@@ -176,18 +184,25 @@ func (p Panel) plot() (*plot.Plot, error) {
 	if p.YRange != [2]float64{} {
 		c.Y.Min, c.Y.Max = p.YRange[0], p.YRange[1]
 	}
+	if p.XRange != [2]float64{} {
+		c.X.Min, c.X.Max = p.XRange[0], p.XRange[1]
+	}
 	// gonum widens a range without length by 1 to both sides, which may reach 0.
 	if p.LogX {
 		c.X.Min, c.X.Max = figure.Fit(c.X.Min, c.X.Max)
 	}
 	if p.Direct {
+		var names figure.Beside
 		for _, s := range all {
 			last := len(s.X) - 1
-			if err := figure.Beside(c, s.Name, s.X[last], s.Y[last], s.look.rgb()); err != nil {
-				return nil, err
-			}
+			names = append(names, figure.Name{Text: s.Name, X: s.X[last], Y: s.Y[last], Color: s.look.rgb()})
 		}
-		c.X.Max *= 40
+		if p.LogX {
+			c.X.Max = math.Exp(names.Room(math.Log(c.X.Min), math.Log(c.X.Max), width))
+		} else {
+			c.X.Max = names.Room(c.X.Min, c.X.Max, width)
+		}
+		c.Add(names)
 	}
 	if p.LogY {
 		c.Y.Min, c.Y.Max = figure.Fit(c.Y.Min, c.Y.Max)

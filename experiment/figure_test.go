@@ -58,7 +58,7 @@ func TestPlacedPoints(t *testing.T) {
 func TestShadesOnALogarithmicAxis(t *testing.T) {
 	p := Panel{Title: "x", LogY: true, Series: []Series{{Method: "a", Plain: true, X: []float64{0, 1},
 		Y: []float64{1, 1e-3}, Band: []float64{5, 1}}}}
-	c, err := p.plot()
+	c, err := p.plot(panelWidth)
 	if err != nil {
 		t.Fatal(err)
 	}

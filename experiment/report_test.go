@@ -29,7 +29,7 @@ func TestReport(t *testing.T) {
 	text := page.String()
 	for _, want := range []string{`<section id="figure-b.5">`, `<section id="accounting">`,
 		"All agree: 2 experiments", "tested and all hold", figure.StyleSheet, "Quick form", "1.2.3",
-		"<svg viewBox=", "9.901", "γ_DSub"} {
+		"<svg viewBox=", "9.901", "double-subsampling"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -97,7 +97,7 @@ func TestPictures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"m = 3", "l, votes for 1", "γ_opt", "Arial"} {
+			for _, want := range []string{"m = 3", "l, votes for 1", "optimal-teachers", "Arial"} {
 				if !strings.Contains(string(svg), want) {
 					t.Errorf("%s: the picture has no %q", name, want)
 				}
@@ -132,7 +132,7 @@ func TestReportInABrowser(t *testing.T) {
 	}
 	// Elements that the browser did not understand would have closed the picture early.
 	if text := string(dom); strings.Count(text, "<svg") != 1 ||
-		!regexp.MustCompile(`γ_const \(RR\)</text>\s*</g>\s*</svg><figcaption>`).MatchString(text) {
+		!regexp.MustCompile(`randomised-response</text>\s*</g>\s*</svg><figcaption>`).MatchString(text) {
 		t.Errorf("the browser's page has %d pictures", strings.Count(string(dom), "<svg"))
 	}
 }

@@ -144,6 +144,21 @@ func (f Func) Truthful() bool {
 	return !slices.ContainsFunc(f.numerators, func(n int64) bool { return n < 0 })
 }
 
+// Dips reports whether the values of a noise function rise somewhere towards the tie, by what can be seen in a picture.
+func Dips(values []float64) bool {
+	const seen = 1e-3
+	for l := 1; l < len(values); l++ {
+		if 2*l < len(values)-1 && values[l] > values[l-1]+seen || 2*l > len(values)+1 && values[l-1] > values[l]+seen {
+			return true
+		}
+	}
+	return false
+}
+
+// WhyItDips is the sentence below a drawn γ that does; docs/concepts.md says more.
+const WhyItDips = "γ dips where a coin hides most for the error that it makes: what must be small for privacy are sums of γ over " +
+	"all numbers of votes, not each value."
+
 // Monotone reports whether γ is symmetric, does not increase towards the middle and is nowhere below 0.
 func (f Func) Monotone() bool {
 	if !f.Truthful() || !f.Symmetric() {

@@ -254,6 +254,25 @@ func TestShrinkPanicsOutsideTheUnitInterval(t *testing.T) {
 	}
 }
 
+// A noise function dips where it rises towards the tie, on either side; not where it is flat, falls, or has a tie's value.
+func TestDips(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		dips   bool
+	}{
+		{[]float64{1, .9, .5, .9, 1}, false},
+		{[]float64{1, .9, 1, .9, 1}, false}, // a tie is a coin, whatever its value
+		{[]float64{1, 1, .5, .9, .9, .5, 1, 1}, true},
+		{[]float64{1, .5, .9, .9, 1, 1}, true},
+		{[]float64{1, 1, .9, .9, .5, 1}, true},
+		{[]float64{1 - 1e-9, 1, 1, 1 - 1e-9}, false},
+	} {
+		if got := Dips(c.values); got != c.dips {
+			t.Errorf("Dips(%v) = %v", c.values, got)
+		}
+	}
+}
+
 func TestMonotone(t *testing.T) {
 	for _, c := range []struct {
 		k    int

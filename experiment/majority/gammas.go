@@ -265,7 +265,7 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 		}
 		m := pr.problem.Allowance()
 		total, delta := pr.problem.Total()
-		shape := experiment.Panel{Title: pr.label, X: "l, votes for 1", Y: "γ(l)",
+		shape := experiment.Panel{Title: fmt.Sprintf("K = %d, ε = %v, %s", p.Teachers, p.Epsilon, pr.label), X: "l, votes for 1", Y: "γ(l)",
 			YRange: [2]float64{0, 1.04}}
 		bar := experiment.Panel{Title: "expected error, " + pr.label, Bars: true}
 		for _, f := range o.Functions {
@@ -305,6 +305,6 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 			panels = append(panels, row...)
 		}
 	}
-	return r.Figure("gamma", "The noise functions γ, and below each its expected error.", columns,
+	return r.Figure("gamma", "The noise functions γ, and below each its expected error. "+gamma.WhyItDips, columns,
 		panels)
 }

@@ -19,7 +19,7 @@ func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o opti
 			far = max(far, math.Abs(v-opt.Gamma[l]))
 		}
 		// γ at m = 1 is 1-2l/K up to what δ buys, which is of the order of Δ.
-		r.Claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: γ_opt = γ_Sub", pr.label),
+		r.Claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: optimal-teachers = subsampling", pr.label),
 			"largest difference %.2g", far)
 	}
 	if exact && pure && 2*m >= float64(p.Teachers+1) {
@@ -33,12 +33,12 @@ func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o opti
 				continue
 			}
 			r.Claim(experiment.Below(opt.Error, f.Error),
-				fmt.Sprintf("%s: the error of γ_opt is below that of %s, or both are 0", pr.label,
+				fmt.Sprintf("%s: the error of optimal-teachers is below that of %s, or both are 0", pr.label,
 					r.Title(f.Method)), "%.6g against %.6g", opt.Error, f.Error)
 		}
 	}
 	r.Claim(o.Gap <= experiment.Negligible,
-		fmt.Sprintf("%s: γ_opt is private by certificate and optimal by proof", pr.label),
+		fmt.Sprintf("%s: optimal-teachers is private by certificate and optimal by proof", pr.label),
 		"all %s constraints hold; the error is at most %.2g above the least possible", o.Constraints,
 		o.Gap)
 	if p.Written && m > 1 {
@@ -46,16 +46,16 @@ func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o opti
 	}
 	if slices.Contains(p.Methods, methodDouble) && pr.subsample >= 1 {
 		if s := o.of(methodDouble).Scaled; s < 1-1e-9 {
-			r.Note("%s: γ_DSub is private only for teachers that answer alike; for any teachers it had to "+
+			r.Note("%s: double-subsampling is private only for teachers that answer alike; for any teachers it had to "+
 				"be scaled by %.4f, and that is what is shown.", pr.label, s)
 		} else {
-			r.Note("%s: γ_DSub, which the source proves private for teachers that answer alike, is "+
+			r.Note("%s: double-subsampling, which the source proves private for teachers that answer alike, is "+
 				"certified here for any teachers.", pr.label)
 		}
 	}
 }
 
-// judgeAsWritten compares all methods by the metric as written, for which γ_opt is not
+// judgeAsWritten compares all methods by the metric as written, for which optimal-teachers is not
 // optimal: the source's own baselines are worse by it too, the largest private constant may
 // be better.
 func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimum) {
@@ -64,11 +64,11 @@ func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimu
 		switch f.Method {
 		case methodSub, methodConst:
 			r.Claim(experiment.Below(opt.Written, f.Written),
-				fmt.Sprintf("%s: by the metric as written too, γ_opt is better than %s, or both are 0",
+				fmt.Sprintf("%s: by the metric as written too, optimal-teachers is better than %s, or both are 0",
 					pr.label, r.Title(f.Method)), "%.4g against %.4g", opt.Written, f.Written)
 		case methodTight, methodDouble:
 			if f.Written < opt.Written {
-				r.Note("%s: by the metric as written, %s (%.4g) is better than γ_opt (%.4g). γ_opt is "+
+				r.Note("%s: by the metric as written, %s (%.4g) is better than optimal-teachers (%.4g). optimal-teachers is "+
 					"optimal for teachers whose p lies above ½.", pr.label, r.Title(f.Method), f.Written,
 					opt.Written)
 			}

@@ -57,7 +57,7 @@ func (p *parameters) table(r *experiment.Run, found []point) {
 
 // panel draws how often answers agree against the number of queries, on one set at one budget.
 func (p *parameters) panel(found []point, votes string, b budget) experiment.Panel {
-	chart := experiment.Panel{X: fmt.Sprintf("queries within (%g, %g)", b.Epsilon, b.Delta),
+	chart := experiment.Panel{X: fmt.Sprintf("queries, (%g, %g)-DP together", b.Epsilon, b.Delta),
 		Y: "agreement with the plurality", LogX: true, YRange: [2]float64{0, 1}}
 	for _, name := range []string{above, best, normal, gnmax, flip, single} {
 		line := experiment.Series{Method: experiment.Method(lookPrefix + name), Plain: name == above}
@@ -86,6 +86,9 @@ func (p *parameters) panel(found []point, votes string, b budget) experiment.Pan
 	return chart
 }
 
+// across is the horizontal axis of the glance, whose title names the budget.
+const across = "queries that are answered"
+
 // marked are the numbers of queries that have a mark: more would not be told apart.
 var marked = []int{1, 10, 100, 1000, 10_000}
 
@@ -101,16 +104,59 @@ func (p *parameters) picture(r *experiment.Run, found []point) error {
 		"queries that are answered under one budget.", len(p.Budgets), panels)
 }
 
-// small draws the sets of the glance at its ε, one below the other: it must be read on a telephone.
+// small draws the sets of the glance at its ε, one below the other: it must be read on a telephone. The first chart is
+// how often tables agree, each other one what the other mechanisms are above or below the table, in points: lines that
+// would lie on each other in the first are told apart there. All have one horizontal scale, and the differences one
+// vertical.
 func (p *parameters) small(r *experiment.Run, found []point) error {
 	var panels []experiment.Panel
 	for _, b := range p.Budgets {
-		for _, votes := range p.Glance.Votes {
-			if b.Epsilon == p.Glance.Epsilon {
-				panels = append(panels, p.panel(found, votes, b))
-			}
+		if b.Epsilon != p.Glance.Epsilon {
+			continue
 		}
+		first := experiment.Panel{Title: fmt.Sprintf("Tables for many answers, all (%g, %g)-DP together", b.Epsilon, b.Delta),
+			X: across, Y: "agreement, %", YRange: [2]float64{0, 100}}
+		var rest []experiment.Panel
+		for _, votes := range p.Glance.Votes {
+			chart := p.panel(found, votes, b)
+			chart.X = across
+			table := chart.Series[slices.IndexFunc(chart.Series, func(s experiment.Series) bool { return s.Method == lookPrefix+best })]
+			level := experiment.Series{Method: table.Method, Name: chart.Title, X: table.X}
+			for _, y := range table.Y {
+				level.Y = append(level.Y, 100*y)
+			}
+			first.Series = append(first.Series, level)
+			chart.Y, chart.YRange = "points from the table", [2]float64{}
+			for i, s := range chart.Series {
+				chart.Series[i].Name, chart.Series[i].Y = beside[s.Method], behind(s, table)
+			}
+			rest = append(rest, chart)
+		}
+		panels = append(append(panels, first), rest...)
 	}
-	return r.Figure("glance", "How often an answer has the most votes, at one budget.", 1,
-		panels)
+	var ticks []float64
+	for _, chart := range panels {
+		ticks = append(ticks, chart.XTicks...)
+	}
+	slices.Sort(ticks)
+	ticks = slices.Compact(ticks)
+	for i := range panels {
+		panels[i].Direct, panels[i].LogX, panels[i].XTicks = true, true, ticks
+		panels[i].XRange = [2]float64{ticks[0], ticks[len(ticks)-1]}
+	}
+	return r.Figure("glance", "How often an answer has the most votes, at one budget: of tables for many answers, and what other "+
+		"mechanisms are above or below them.", 1, panels)
+}
+
+// beside are the names of lines where they stand beside them.
+var beside = map[experiment.Method]string{lookPrefix + above: "no table is above", lookPrefix + best: "table for many answers",
+	lookPrefix + normal: "noise priced by its label", lookPrefix + gnmax: "GNMax", lookPrefix + flip: "permute-and-flip",
+	lookPrefix + single: "optimum of one answer"}
+
+// behind returns how many points a line is above the table's, at the line's numbers of queries.
+func behind(s, table experiment.Series) (out []float64) {
+	for i, x := range s.X {
+		out = append(out, 100*(s.Y[i]-table.Y[slices.Index(table.X, x)]))
+	}
+	return out
 }

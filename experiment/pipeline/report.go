@@ -30,12 +30,12 @@ func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []
 	}
 	r.Note("%d private records are trained on, %d others are asked about; %d public ones go with "+
 		"the methods that use them. K = %d teachers have disjoint parts of about %d records, except "+
-		"for γ_opt with t = K, where every teacher has all.",
+		"for optimal-teachers with t = K, where every teacher has all.",
 		w.train.Len(), w.queries.Len(), w.set.Public.Len(), p.Teachers, w.train.Len()/p.Teachers)
 	r.Note("Disjoint parts: one record reaches one teacher, so the models, their votes and any " +
 		"number of answers cost together what one teacher does. The best noise function at that cost " +
 		"is γ ≡ 1, the plain majority.")
-	r.Note("γ_opt with t = K: every teacher is trained on all records at 1/%d of the total, and one "+
+	r.Note("optimal-teachers with t = K: every teacher is trained on all records at 1/%d of the total, and one "+
 		"answer costs the total. A second answer of the same teachers would cost more; these teachers "+
 		"are frozen.", p.Allowance)
 	r.Note("Each way has the step size with the highest mean accuracy of %d; that choice is not "+
@@ -127,10 +127,10 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Scheme]
 	// A teacher's ε times m, as float64s, may end an ulp above the total.
 	r.Claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)",
 		"at most %.9f of ε and %.9f of δ", over, overDelta)
-	r.Claim(noise < 1e-6 && noiseless, "with disjoint parts γ_opt is the plain majority",
+	r.Claim(noise < 1e-6 && noiseless, "with disjoint parts optimal-teachers is the plain majority",
 		"1-γ is at most %.1e", noise)
 	r.Claim(sub.High >= 0,
-		"with disjoint parts the plain majority is nowhere significantly worse than γ_Sub, one "+
+		"with disjoint parts the plain majority is nowhere significantly worse than subsampling, one "+
 			"teacher's vote", "at least %.4f better, 95 %% interval %.4f to %.4f", sub.Mean, sub.Low,
 		sub.High)
 	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffled.Interleaved) &&
@@ -168,11 +168,11 @@ func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references [
 			line := experiment.Series{Method: method, Band: []float64{}}
 			switch method {
 			case methodDisjoint:
-				line.Name = "majority = γ_opt, t = 1"
+				line.Name = "majority = optimal-teachers, t = 1"
 			case methodSub:
-				line.Name, line.Dashed = "γ_Sub, one teacher", true
+				line.Name, line.Dashed = "subsampling, one teacher", true
 			case methodOpt:
-				line.Name = fmt.Sprintf("γ_opt, t = K, m = %d, one answer", p.Allowance)
+				line.Name = fmt.Sprintf("optimal-teachers, t = K, m = %d, one answer", p.Allowance)
 			}
 			for j, eps := range p.Epsilons {
 				mean, std := stat.MeanStdDev(ofMethod(found[m][j], method).Accuracy, nil)

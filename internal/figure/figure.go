@@ -13,7 +13,6 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -102,19 +101,6 @@ func Line(c color.Color, dashes ...float64) draw.LineStyle {
 	return style
 }
 
-// Beside writes a name in a colour to the right of a point.
-func Beside(p *plot.Plot, name string, x, y float64, c color.Color) error {
-	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{name}})
-	if err != nil {
-		return err
-	}
-	label.TextStyle[0] = sans(tickSize)
-	label.TextStyle[0].Color, label.TextStyle[0].YAlign = c, text.YCenter
-	label.Offset = vg.Point{X: vg.Points(6)}
-	p.Add(label)
-	return nil
-}
-
 // Bars draws one horizontal bar for each value, the first at the top, each with its name at
 // the left and its label behind its end. The axis of values starts at 0; it has no length
 // where all values are 0, which [SharedRange] mends.
@@ -142,8 +128,10 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 		p.Add(bar, label)
 		top = max(top, v)
 	}
-	reversed := slices.Clone(names)
-	slices.Reverse(reversed)
+	reversed := make([]string, n)
+	for i, name := range names {
+		reversed[n-1-i] = twoLines(name)
+	}
 	p.NominalY(reversed...)
 	restyle(&p.Y.Tick.Label, tickSize)
 	p.Y.Tick.Label.YAlign = text.YCenter
@@ -152,6 +140,22 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 	p.Y.Min, p.Y.Max = -0.7, float64(n)-0.3
 	return nil
 }
+
+// twoLines breaks a long name of a bar behind the hyphen, or at the blank, that is nearest its middle.
+func twoLines(name string) string {
+	best := -1
+	for i, c := range name {
+		if (c == '-' || c == ' ') && (best < 0 || abs(i-len(name)/2) < abs(best-len(name)/2)) {
+			best = i
+		}
+	}
+	if len(name) <= 16 || best < 0 {
+		return name
+	}
+	return strings.TrimRight(name[:best+1], " ") + "\n" + name[best+1:]
+}
+
+func abs(i int) int { return max(i, -i) }
 
 // Entry is one line of a legend. A line of width 0 and a glyph without shape are not drawn.
 type Entry struct {
@@ -166,6 +170,7 @@ type Sheet struct {
 	Charts        [][]*plot.Plot
 	Width, Height vg.Length // of each chart; 0 for those of a single one
 	Legend        []Entry
+	Note          string // below all, in lines as wide as the picture
 }
 
 // Encode writes the picture as "svg" or "png".
@@ -175,12 +180,27 @@ func (s Sheet) Encode(w io.Writer, format string) error {
 	}
 	width := max(vg.Length(len(s.Charts[0]))*s.Width, vg.Points(SingleWidth))
 	l := newLegend(s.Legend, width)
-	height := vg.Length(len(s.Charts))*s.Height + l.height()
+	note := wrap(s.Note, sans(tickSize), width-vg.Points(24))
+	noteHeight := vg.Length(0)
+	if note != "" {
+		noteHeight = sans(tickSize).Height(note) + vg.Points(10)
+	}
+	height := vg.Length(len(s.Charts))*s.Height + l.height() + noteHeight
+	paint := func(c draw.Canvas) {
+		c.SetColor(paper)
+		c.Fill(c.Rectangle.Path())
+		if note != "" {
+			style := sans(tickSize)
+			style.YAlign = text.YTop
+			c.FillText(style, vg.Point{X: c.Min.X + vg.Points(12), Y: c.Min.Y + noteHeight}, note)
+		}
+		s.paint(draw.Crop(c, 0, 0, noteHeight, 0), l)
+	}
 	var b bytes.Buffer
 	switch format {
 	case "svg":
 		c := vgsvg.New(width, height)
-		s.paint(draw.New(c), l)
+		paint(draw.New(c))
 		if _, err := c.WriteTo(&b); err != nil {
 			return err
 		}
@@ -188,7 +208,7 @@ func (s Sheet) Encode(w io.Writer, format string) error {
 		return err
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
-		s.paint(draw.New(c), l)
+		paint(draw.New(c))
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	}
@@ -196,8 +216,6 @@ func (s Sheet) Encode(w io.Writer, format string) error {
 }
 
 func (s Sheet) paint(all draw.Canvas, l legend) {
-	all.SetColor(paper)
-	all.Fill(all.Rectangle.Path())
 	label := sans(labelSize)
 	label.Rotation, label.XAlign, label.YAlign = math.Pi/2, text.XCenter, text.YBottom
 	room := vg.Points(labelGap)

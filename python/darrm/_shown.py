@@ -56,7 +56,7 @@ def table(gamma: Sequence[float], error: float, data: Dict[str, Any]) -> Picture
             return Picture(title, "votes for 1", "probability of label 1", [Curve(f"error {error:.4g}", points)])
         points = [(float(l), g) for l, g in enumerate(gamma) if 2 * l != k]  # a tie is a coin, whatever γ
         half = [g for l, g in enumerate(gamma) if 2 * l < k]
-        note = DIPS if any(b > a for a, b in zip(half, half[1:])) else ""
+        note = DIPS if any(b > a + 1e-3 for a, b in zip(half, half[1:])) else ""
         return Picture(title, "l, votes for 1", "γ(l)", [Curve(f"γ, error {error:.4g}", points)], note=note)
     answers = f"{data['answers']} labels {total(data)}-DP together" if data.get("answers") else f"one label {total(data)}-DP"
     title = f"{k} teachers, {data['classes']} classes, {answers}"

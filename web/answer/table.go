@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/web/answer/chart"
 )
@@ -98,6 +99,9 @@ func Check(ctx context.Context, data []byte) (*Table, error) {
 		return nil, err
 	}
 	out.Lines, err = lines("", summary)
+	if t.Gamma != nil && gamma.Dips(t.Gamma.Func().Values()) {
+		out.Lines = append(out.Lines, Line{"γ(l)", "dips", gamma.WhyItDips})
+	}
 	return out, err
 }
 
@@ -152,9 +156,9 @@ func shown(value json.RawMessage) string {
 }
 
 // curveOf draws a noise function.
-func curveOf(gamma []float64) string {
-	l := chart.Line{Class: "c1", Y: gamma}
-	for i := range gamma {
+func curveOf(values []float64) string {
+	l := chart.Line{Class: "c1", Y: values}
+	for i := range values {
 		l.X = append(l.X, float64(i))
 	}
 	return (&chart.Chart{Title: "γ(l): probability of the majority itself",

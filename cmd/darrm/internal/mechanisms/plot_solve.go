@@ -53,7 +53,11 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	}
 	c.Y.Min, c.Y.Max = min(0, 1.04*c.Y.Min), 1.04 // as low as γ goes
 	c.X.Min, c.X.Max = 0, float64(p.K())
-	return c.Sheet(), nil
+	sheet := c.Sheet()
+	if !byName && gamma.Dips(p.Values()) {
+		sheet.Note = gamma.WhyItDips
+	}
+	return sheet, nil
 }
 
 // marginPicture draws how often the answer is right against the lead of the first class, for the
