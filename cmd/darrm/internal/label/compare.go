@@ -87,7 +87,7 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint
   darrm compare votes.csv --budget-eps 3 --budget-delta 1e-6 --data disjoint --queries 800
-  darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint
+  darrm compare pets.csv --classes cat,dog,bird --label-eps 0.5 --data disjoint --plot pets.svg
   darrm compare votes.csv --table mine.json --table theirs.json
   darrm compare votes.csv --label-eps 0.4 --delta 3e-4 --data disjoint --sanitised told.json \
     --ledger patients.ledger --request-id cost-march --tell-queries 1866 --tell-order 8`,

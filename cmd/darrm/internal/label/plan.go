@@ -79,7 +79,8 @@ docs/plan.md describes the output and --json.`,
   darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5
   darrm plan --K 101 --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100 --for labels
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
-  darrm plan --compare-K 40,100,200,400 --data disjoint --budget-eps 3 --budget-delta 1e-6 --queries 500
+  darrm plan --compare-K 40,100,200,400 --data disjoint --budget-eps 3 --budget-delta 1e-6 --queries 500 \
+    --plot teachers.svg
   darrm plan public-votes.csv --for labels --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cli.CompleteFiles(votes.FileEndings()...),

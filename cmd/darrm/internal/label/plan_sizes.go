@@ -243,16 +243,16 @@ func (o *sizesOutcome) picture() (figure.Sheet, error) {
 			points = append(points, plotter.XY{X: float64(s.K), Y: s.Best.Agreement.Expected})
 		}
 	}
-	if err := p.Line("best mechanism of each K", points, figure.Line(figure.Ink)); err != nil {
+	if err := p.Curve(0, "best mechanism of each K", points); err != nil {
 		return figure.Sheet{}, err
 	}
 	if o.agreement > 0 {
 		wanted := plotter.XYs{{X: lo, Y: o.agreement}, {X: hi, Y: o.agreement}}
-		if err := p.Line("wanted", wanted, figure.Line(figure.Ink, 1, 3)); err != nil {
+		if err := p.Line("wanted", wanted, figure.Line(figure.Grey, 1, 3)); err != nil {
 			return figure.Sheet{}, err
 		}
 	}
 	p.X.Min, p.X.Max = figure.Fit(lo, hi)
-	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Min, p.Y.Max = 0, 1.04
 	return p.Sheet(), nil
 }

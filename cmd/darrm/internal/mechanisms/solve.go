@@ -166,8 +166,7 @@ func (f *solveFiles) register(c *cobra.Command) {
 		"also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
 	fl.StringVar(&f.plot, "plot", "",
 		"draw γ against the votes, and the baselines, into this file ("+figure.Formats+"); with --num-classes "+
-			"or --queries how often the answer is right, against the lead; many classes: how often the answer is right, "+
-			"against the lead")
+			"or --queries how often the answer is right, against the lead of the first class")
 	fl.StringVar(&f.plotGap, "plot-gap", "",
 		"many classes: draw the gap between value and bound against time into this file ("+figure.Formats+")")
 	cli.TakesFile(c, "out", cli.TableFiles...)
