@@ -13,6 +13,9 @@ TEXT ·productsAVX(SB), NOSPLIT, $0-32
 	MOVQ 24(AX), R9
 	MOVQ 48(AX), R10
 	MOVQ 72(AX), R11
+	MOVQ CX, R12 // eight rows ahead, where rows lie one after the other: a pass waits for memory
+	SHLQ $5, R12
+	ADDQ R8, R12
 	XORQ SI, SI
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
@@ -24,6 +27,9 @@ TEXT ·productsAVX(SB), NOSPLIT, $0-32
 	VXORPD Y7, Y7, Y7
 
 eight:
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ $128, R12
 	VMOVUPD (DI)(SI*8), Y8
 	VMOVUPD 32(DI)(SI*8), Y9
 	VCVTPS2PD (R8)(SI*4), Y10

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -256,13 +257,17 @@ func (p *sampledPlan) Train(r *data.Records) (train.Algorithm, error) {
 	if p.c.Average {
 		a.NoiseScale /= float64(p.c.Steps)
 	}
+	// Records are rounded once, and not before a run has a step to do: a checkpoint's size and a price need none.
+	sums := sync.OnceValue(func() *gradients {
+		g := newGradients(&p.task, p.limit, own, own.Len())
+		if weights != nil {
+			g.weigh(weights, p.most)
+		}
+		return g
+	})
 	a.Start = func(coins train.Coins) train.Run {
 		v := func() []float64 { return make([]float64, p.size()) }
-		sums := newGradients(&p.task, p.limit, own, own.Len())
-		if weights != nil {
-			sums.weigh(weights, p.most)
-		}
-		return &sampledRun{p: p, sums: sums,
+		return &sampledRun{p: p, shared: sums,
 			noise: coins.Normals(), coins: coins, w: v(), mean: v(), g: v(), z: v()}
 	}
 	return a, nil
@@ -290,12 +295,13 @@ func (p *sampledPlan) name() string {
 
 // sampledRun is one run of DPSGD.
 type sampledRun struct {
-	p     *sampledPlan
-	sums  *gradients
-	noise normals
-	coins train.Coins
-	rng   rand.ChaCha8
-	list  []int32 // records of a sample
+	p      *sampledPlan
+	shared func() *gradients // of all runs
+	sums   *gradients        // of this one, from its first step on
+	noise  normals
+	coins  train.Coins
+	rng    rand.ChaCha8
+	list   []int32 // records of a sample
 
 	w, mean, g, z []float64
 }
@@ -335,6 +341,9 @@ func (e *sampledRun) sample(k int) []int32 {
 // Round does step k+1.
 func (e *sampledRun) Round(ctx context.Context, k int) error {
 	c, b := e.p.c, e.p.price.Blocks[0]
+	if e.sums == nil {
+		e.sums = e.shared().own()
+	}
 	if err := e.sums.sum(ctx, e.g, e.w, e.sample(k)); err != nil {
 		return err
 	}

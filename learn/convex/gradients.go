@@ -53,6 +53,13 @@ func newGradients(t *task, limit float64, rows samples, count int) *gradients {
 	return g
 }
 
+// own returns the same sums for another run: what is of the records is shared, and not written to.
+func (g *gradients) own() *gradients {
+	c := *g
+	c.w, c.parts = make([]float64, len(g.w)), nil
+	return &c
+}
+
 // measure bounds the slopes of every record by its norm.
 func (g *gradients) measure() {
 	g.within = make([]float64, g.count+1)
@@ -99,23 +106,7 @@ func (g *gradients) sum(ctx context.Context, into, w []float64, list []int32) er
 		g.parts = append(g.parts, make([]float64, len(g.w)))
 	}
 	part := func(k int) { g.part(ctx, g.parts[k], list, k*size, min(count, (k+1)*size)) }
-	if workers := min(parts, runtime.GOMAXPROCS(0)); workers > 1 {
-		var next atomic.Int32
-		var wait sync.WaitGroup
-		for range workers {
-			// Each goroutine takes the next part that nobody has, and writes to that part's sum alone.
-			wait.Go(func() {
-				for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
-					part(k)
-				}
-			})
-		}
-		wait.Wait()
-	} else {
-		for k := range parts {
-			part(k)
-		}
-	}
+	onCores(parts, part)
 	for _, p := range g.parts[1:parts] {
 		floats.Add(g.parts[0], p)
 	}
@@ -123,6 +114,28 @@ func (g *gradients) sum(ctx context.Context, into, w []float64, list []int32) er
 		floats.ScaleTo(into[k*g.dim:(k+1)*g.dim], g.unit, g.parts[0][k*g.width:k*g.width+g.dim])
 	}
 	return ctx.Err()
+}
+
+// onCores calls do for each part from 0, on all cores.
+func onCores(parts int, do func(k int)) {
+	workers := min(parts, runtime.GOMAXPROCS(0))
+	if workers <= 1 {
+		for k := range parts {
+			do(k)
+		}
+		return
+	}
+	var next atomic.Int32
+	var wait sync.WaitGroup
+	for range workers {
+		// Each goroutine takes the next part that nobody has, and writes to that part's place alone.
+		wait.Go(func() {
+			for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
+				do(k)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // part sets sum to that of the records from one place of the list to another, four at a time; the last are filled up

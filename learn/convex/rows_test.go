@@ -26,7 +26,7 @@ func TestRowsGetNoLonger(t *testing.T) {
 			square := 0.0
 			for j, v := range row {
 				got := float64(s.row(i)[j]) * s.unit
-				if math.Abs(got) > math.Abs(v) || math.Abs(got-v) > math.Abs(v)*0x1p-23+s.unit*0x1p-149 {
+				if math.Abs(got) > math.Abs(v) || math.Abs(got-v) > math.Abs(v)*0x1p-23+s.unit*0x1p-126 {
 					t.Fatalf("radius %v: %v is read as %v", radius, v, got)
 				}
 				square += got / radius * (got / radius)

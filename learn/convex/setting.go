@@ -295,13 +295,8 @@ func checkSet(s geometry.Set, d int) error {
 // clampSlope returns a slope within ±bound, and 0 for NaN. Sensitivities rest on this, and on no
 // property that a loss states.
 func clampSlope(s, bound float64) float64 {
-	switch {
-	case s > bound:
-		return bound
-	case s < -bound:
-		return -bound
-	case math.IsNaN(s):
+	if math.IsNaN(s) {
 		return 0
 	}
-	return s
+	return min(max(s, -bound), bound) // no branch by its sign, which no processor foresees
 }

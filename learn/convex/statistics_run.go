@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -40,18 +38,7 @@ const statisticsParts = 4
 func (e *statisticsRun) add(ctx context.Context) (sums, error) {
 	size := max(leastPart, (e.count+statisticsParts-1)/statisticsParts)
 	parts := make([]sums, max(1, (e.count+size-1)/size))
-	part := func(k int) { parts[k] = e.part(ctx, k*size, min(e.count, (k+1)*size)) }
-	if len(parts) == 1 || runtime.GOMAXPROCS(0) == 1 {
-		for k := range parts {
-			part(k)
-		}
-	} else {
-		var wait sync.WaitGroup
-		for k := range parts {
-			wait.Go(func() { part(k) }) // writes to its place alone
-		}
-		wait.Wait()
-	}
+	onCores(len(parts), func(k int) { parts[k] = e.part(ctx, k*size, min(e.count, (k+1)*size)) })
 	if ctx.Err() != nil {
 		return sums{}, ctx.Err()
 	}
