@@ -151,8 +151,8 @@ type Aim struct {
 // PerLabel aims at labels of this ε each, in (0, 700].
 func PerLabel(epsilon float64) Aim { return Aim{perLabel: epsilon} }
 
-// Within aims at so many labels that together keep the budget: what fits is found by package plan,
-// over its prior of votes, and never by votes at hand. One charge pays for all of them, in any
+// Within aims at a number of labels that together keep the budget. Package plan finds what fits,
+// by its prior of votes and never by votes at hand. One charge pays for all of them, in any
 // number of releases, unless the noise spends private teachers' own privacy.
 func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, queries: queries} }
 

@@ -154,8 +154,8 @@ func (r Answers) AnyNumber() (Total, error) {
 	}
 	if !r.teachersArePrivate() {
 		return Total{}, fmt.Errorf(
-			"any number of answers of teachers that cost %v have no common total: their (epsilon, delta) "+
-				"must be stated, with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
+			"answers of teachers that cost %v have no total for any number of them: state the teachers' (epsilon, "+
+				"delta), with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
 	}
 	if r.Randomness == FreshTeachers && r.Queries == 0 {
 		return Total{Rule: "nothing released"}, nil

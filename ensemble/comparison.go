@@ -170,7 +170,7 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	return c, nil
 }
 
-// CompareTogether scores mechanisms that were made for so many answers which cost no more than the
+// CompareTogether scores mechanisms that were made for a number of answers that cost no more than the
 // budget together, as a plan makes them. Which of them is released must not follow from the scores:
 // that would be a choice by private votes. Cost: the probabilities of each distinct vector of counts,
 // once for each mechanism.

@@ -74,7 +74,7 @@ func (d Description) Serves(s Setting) bool {
 	return d.calibrate != nil && (d.serves == nil || d.serves(s))
 }
 
-// GuessEpsilon guesses the ε of each of so many labels of this δ that cost the budget together. It
+// GuessEpsilon guesses the ε of each label, of this δ, where all labels together cost the budget. It
 // is not ok where nothing better is known than that labels are (ε, δ)-DP. No promise rests on it.
 func (d Description) GuessEpsilon(budget accountant.Cost, labels int,
 	delta float64) (epsilon float64, ok bool) {

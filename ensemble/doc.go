@@ -38,7 +38,7 @@
 // # Ties
 //
 // A tie is broken evenly among the classes that tie, with fresh randomness. An answer agrees with
-// the majority if it is a class with the most votes, whichever of those that tie: [Agreement].
+// the majority if it is a class with the most votes, whichever of those that tie: labellaw.Plurality.
 //
 // # Notation
 //

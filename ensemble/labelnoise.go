@@ -13,7 +13,7 @@ import (
 func CanPriceLabels(s Setting) bool { return s.oneWay() }
 
 // NoiseOfAnswers returns discrete Gaussian noise on each vote count, of which the label alone is
-// priced, for up to so many answers that cost (ε, δ) together, with about the least noise that keeps
+// priced, for up to the given number of answers, which cost (ε, δ) together, with about the least noise that keeps
 // the promise (noisymax.Sigma). It serves any number of teachers and classes at t = 1, or two classes
 // at any t, and votes that may be none. The errors are those of noisymax.Sigma. Cost: some seconds of
 // a processor for more than two classes.

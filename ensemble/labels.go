@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/handle"
 )
 
-// LabelLaw returns what is public of the mechanism's labels, under a public prior of votes: see package
+// LabelLaw returns the law of the mechanism's labels under a public prior of votes: see package
 // labellaw. It reads no votes, draws nothing and costs nothing. The error names the share, name or
 // weight that breaks its rule, or says that the mechanism is Named, or is ctx.Err(). Cost: the probabilities of each histogram of the prior,
 // once.

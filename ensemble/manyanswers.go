@@ -24,7 +24,7 @@ func (r Answers) checkTogether() error {
 		return check.Want("cost of one answer", r.PerAnswer, "left out where all answers have one price")
 	}
 	if r.Queries > r.Together.Most {
-		return check.Wantf("queries", r.Queries, "at most %d: for so many answers the table was made",
+		return check.Wantf("queries", r.Queries, "at most %d, the number of answers that the table was made for",
 			r.Together.Most)
 	}
 	return checkCost("answers' ", r.Together.Cost)

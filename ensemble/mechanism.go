@@ -162,7 +162,7 @@ func (m *Mechanism) Joint() *JointPrice {
 	return handle.Copy(m.joint())
 }
 
-// Answers returns so many answers by m as what its Total and Bounds charge for: answers of fresh
+// Answers returns a number of answers by m, for Total and Bounds to price: answers of fresh
 // teachers, and of those that promise nothing, add up so. slack is Answers.Slack.
 func (m *Mechanism) Answers(queries int, slack float64) Answers {
 	m = handle.Made(m)

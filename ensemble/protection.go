@@ -57,7 +57,7 @@ func Worthless(total accountant.Cost, records int) (reason string, worthless boo
 	return "this total protects nobody: " + reason, true
 }
 
-// MostWorth returns the largest total that is not [Worthless] of so many records, 0 if unknown.
+// MostWorth returns the largest total that is not [Worthless] for a number of records, 0 if unknown.
 func MostWorth(records int) accountant.Cost {
 	most := accountant.Cost{Epsilon: mostEpsilon, Delta: worthlessDelta}
 	if records > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// TellingOptions say how the cost of GNMax's answers at the votes that were cast is told to
+// TellingOptions say how the cost of GNMax's answers at the votes that were cast is released to
 // others. All of them are fixed before the votes, and none is computed from votes.
 type TellingOptions struct {
 	Queries int     // N ≥ 1, how many queries are answered
@@ -27,11 +27,11 @@ type TellingOptions struct {
 	SizeNoise float64
 }
 
-// Telling tells what answers cost at the votes that were cast, with noise by the smooth sensitivity
+// Telling releases what answers cost at the votes that were cast, with noise by the smooth sensitivity
 // of that cost. It is a mechanism of its own, with a Rényi curve of its own. The answers' own cost
 // stays what it is: the figure is an estimate, and may lie below the truth.
 //
-// # What is told
+// # What is released
 //
 //	f(g) = max over h ≥ g of D_λ(q̃(h)),  q̃(h) = (C-1)·(Pr[Z > h] + ½·Pr[Z = h]),
 //	F    = Σ_j f(g_j),   g_j = the gap between the two largest counts of query j
@@ -39,7 +39,7 @@ type TellingOptions struct {
 //	J    = max(0, max over d ≥ 0 of L(⌈LS_d⌉)-d),   L(x) = min{k ≥ 0: (1+1/m)^k ≥ x²}
 //	T    = ⌈F⌉ + N_Z(0, σ²·(1+1/m)^J),   I = J + N_Z(0, τ²)
 //
-// in a public unit. D_λ(q) is the source's Theorem 6 for GNMax's ρ. T and I are told. f is in
+// in a public unit. D_λ(q) is the source's Theorem 6 for GNMax's ρ. T and I are released. f is in
 // fixed-point numbers, and all from there on is exact.
 //
 // # Why that is private
@@ -78,7 +78,7 @@ type Telling struct {
 // fine is the number of bits of the fixed-point numbers' largest sum.
 const fine = 44
 
-// NewTelling checks the conditions under which m's cost can be told: m must be GNMax without
+// NewTelling checks the conditions under which m's cost can be released: m must be GNMax without
 // a threshold, for votes of which none is missing, with one teacher affected by a record that
 // is replaced. It takes some microseconds for each gap.
 func (m *Mechanism) NewTelling(o TellingOptions) (*Telling, error) {
@@ -90,9 +90,9 @@ func (m *Mechanism) NewTelling(o TellingOptions) (*Telling, error) {
 	case s.Affected != 1:
 		return nil, check.Want("affected", s.Affected, "1 to tell a cost at given votes")
 	case s.Neighbours != accountant.ReplaceOne:
-		return nil, fmt.Errorf("a cost at given votes is told for neighbours = %q alone", accountant.ReplaceOne)
+		return nil, fmt.Errorf("the cost at given votes is released for neighbours = %q alone", accountant.ReplaceOne)
 	case s.Missing:
-		return nil, fmt.Errorf("a cost at given votes is told where no vote may be missing")
+		return nil, fmt.Errorf("the cost at given votes is released only where no vote may be missing")
 	case o.Queries < 1 || o.Queries > 1<<20:
 		return nil, check.Want("queries", o.Queries, "between 1 and 2^20")
 	case o.Steps < 1 || o.Steps > 1000:
@@ -142,7 +142,7 @@ func (m *Mechanism) NewTelling(o TellingOptions) (*Telling, error) {
 	}
 	if steepest == 0 {
 		return nil, fmt.Errorf("order %v: answers cost the same at all votes of %d teachers by this noise, "+
-			"so that there is nothing to tell", o.Order, s.K)
+			"so there is nothing to release", o.Order, s.K)
 	}
 	// The widest noise must be one that can be drawn: σ·x·√(1+1/m) ≤ 2^17.
 	widest := int64(0x1p17 / (o.Noise * math.Sqrt2))
@@ -251,7 +251,7 @@ func (t *Telling) scale(size int) *big.Rat {
 	return r.Mul(r, t.noise)
 }
 
-// DrawnCost holds what was told of the cost of answers at the votes that were cast. All of it
+// DrawnCost is the released cost of answers at the votes that were cast. All of it
 // follows from the two numbers that were drawn with noise, and from what was public before.
 type DrawnCost struct {
 	Queries int     `json:"queries"`

@@ -11,7 +11,7 @@ import (
 // Score is the quality of a mechanism's answers on given votes, in expectation over the draws:
 // nothing is sampled. Scores are computed from the raw votes and are not private.
 type Score struct {
-	Agreement float64 // how often the answer is a class with the most votes: the mean of [Agreement]
+	Agreement float64 // how often the answer is a class with the most votes: the mean of labellaw.Plurality
 	Accuracy  float64 // against the queries' true classes; only where Labels > 0
 	Abstained float64 // share of queries without a class, which agree with nothing
 	// Shared is Agreement where a tie is shared: the label is the one of its classes that a fair coin takes.
@@ -23,7 +23,7 @@ type Score struct {
 // Interval is a range of shares, in [0,1].
 type Interval struct{ Low, High float64 }
 
-// Worth returns how many labels without noise carry as much as so many of these, for classes that are
+// Worth returns how many labels without noise carry as much as the given number of these, for classes that are
 // equally frequent and that the mechanism treats alike: see package labellaw.
 func (s Score) Worth(classes, labels int) float64 {
 	c := labellaw.Channel{Classes: classes, Agrees: s.Shared, Abstains: s.Abstained}

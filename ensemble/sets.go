@@ -20,7 +20,7 @@ type Sets struct {
 func NewSets(labels []string) (*Sets, error) {
 	s := Several{Labels: len(labels)}
 	if err := s.Validate(); err != nil || len(labels) == 0 {
-		return nil, errors.Join(err, fmt.Errorf("labels = %d, but there must be some", len(labels)))
+		return nil, errors.Join(err, fmt.Errorf("labels = %d, but it must be at least 1", len(labels)))
 	}
 	return &Sets{labels: handle.Deep(labels)}, nil
 }

@@ -63,8 +63,8 @@ func (s Setting) noneMissing() error {
 }
 
 // errPrivateSilence refuses private teachers whose votes may be none.
-var errPrivateSilence = fmt.Errorf("teachers with a finite epsilon: nothing says that it covers "+
-	"whether they vote: %w", ErrMissing)
+var errPrivateSilence = fmt.Errorf("teachers with a finite epsilon: their promise need not cover whether "+
+	"they vote: %w", ErrMissing)
 
 // affectedInWords describes the votes that Affected lets one record change.
 func (s Setting) affectedInWords() string {

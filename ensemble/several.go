@@ -59,12 +59,12 @@ func (s Several) PerQuestion(t int) int {
 	return min(s.Labels, 2*most*t)
 }
 
-// Answers returns N, the number of answers that so many queries are charged as, all labels of each of their
+// Answers returns N, the number of answers that the queries are charged as, all labels of each of their
 // questions among them, of a mechanism for reach t. A question of which some labels are left out counts
 // as a whole.
 func (s Several) Answers(queries, t int) int { return s.Questions(queries) * s.PerQuestion(t) }
 
-// Questions returns how many questions so many queries are, rounded up.
+// Questions returns the number of questions that hold the queries, rounded up.
 func (s Several) Questions(queries int) int {
 	each := max(1, s.Labels)
 	return (queries + each - 1) / each

@@ -78,7 +78,7 @@ type Outcome struct {
 	Reused bool // everything was there already
 }
 
-// Run is an experiment at work, and what it has found so far.
+// Run is a running experiment with its results so far.
 type Run struct {
 	context.Context
 	Options

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Spec states what a kind tells of its results: the sentences of its claims, and its tables. Its
+// Spec states how a kind reports its results: the sentences of its claims, and its tables. Its
 // sentences have holes, {name} or {name:%.3f}, which Fill fills.
 type Spec struct {
 	// Claims are the sentences of claims by their predicate, each with its evidence.

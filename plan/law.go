@@ -66,7 +66,7 @@ func (l *Law) AllowMissing() { handle.Made(l).missing = true }
 // counts are at least 0 and add up to K over the law's classes, or to less with AllowMissing.
 func (l *Law) Add(counts []int) error { return l.AddTimes(counts, 1) }
 
-// AddTimes adds a query like Add, which counts for so many, n > 0 and finite.
+// AddTimes adds n queries with the same votes, n > 0 and finite.
 func (l *Law) AddTimes(counts []int, n float64) error {
 	l = handle.Made(l)
 	if !(n > 0) || math.IsInf(n, 1) {

@@ -167,7 +167,7 @@ func (r *Request) validate() error {
 	case r.Queries < 1 || r.Queries > accountant.MaxOptimalCount:
 		return check.Wantf("queries", r.Queries, "between 1 and %d", accountant.MaxOptimalCount)
 	case r.Votes.k != r.K || r.Votes.classes != r.Classes:
-		return errors.New("the votes to expect must be those of as many teachers and classes")
+		return errors.New("the expected votes must have the same numbers of teachers and classes")
 	}
 	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta),
 		check.Probability("agreement", r.Agreement), r.For.check()); err != nil {
@@ -203,8 +203,8 @@ func (r *Request) validate() error {
 		return err
 	}
 	if each := r.Several.PerQuestion(r.Affected); r.Queries%each != 0 || r.Several.Labels > 0 && r.Classes != 2 {
-		return check.Wantf("queries", r.Queries, "a multiple of %d, as what a question of two classes a label is "+
-			"charged", each)
+		return check.Wantf("queries", r.Queries, "a multiple of %d, the number of answers that each question is "+
+			"charged as", each)
 	}
 	if !r.promise() {
 		return check.Delta("teacher delta", r.Teachers.Delta)
@@ -215,7 +215,7 @@ func (r *Request) validate() error {
 	}
 	if r.Missing {
 		return check.Want("epsilon", r.Teachers.Epsilon,
-			"infinite where a vote may be none: nothing says that it covers whether they vote")
+			"infinite where a vote may be missing: the teachers' promise need not cover whether they vote")
 	}
 	if r.Teachers == (accountant.Cost{}) {
 		return check.Want("teachers' cost", r.Teachers,
@@ -454,7 +454,7 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	}
 	c, err := r.built(ctx, k, x)
 	if err == nil && !within(c.Total, r.Budget) {
-		err = fmt.Errorf("it costs %v, more than it was planned for", c.Total)
+		err = fmt.Errorf("it costs %v, more than planned", c.Total)
 	}
 	if err != nil {
 		return Choice{}, err

@@ -263,7 +263,7 @@ func TestInfeasible(t *testing.T) {
 	_, err := New(context.Background(), r)
 	var infeasible *InfeasibleError
 	if !errors.As(err, &infeasible) || len(infeasible.Refused) == 0 ||
-		!strings.Contains(err.Error(), "100 labels cost (0.0001, 0) even at the least ε or m of one label that is planned, 1e-06") {
+		!strings.Contains(err.Error(), "100 labels cost (0.0001, 0) even at the smallest ε or m of one label that a plan considers, 1e-06") {
 		t.Errorf("%v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestRequestErrors(t *testing.T) {
 		"queries = 0, but":           func(r *Request) { r.Queries = 0 },
 		"affected = 12, but":         func(r *Request) { r.Affected = 12 },
 		"number of classes = 1":      func(r *Request) { r.Classes = 1 },
-		"as many teachers and class": func(r *Request) { r.Votes, _ = DefaultLaw(r.K, 3) },
+		"same numbers of teachers and class": func(r *Request) { r.Votes, _ = DefaultLaw(r.K, 3) },
 		"agreement = 2, but":         func(r *Request) { r.Agreement = 2 },
 		"teachers = not stated":      func(r *Request) { r.Teachers.Epsilon = 1 },
 		"teachers' cost = (0, 0)":    func(r *Request) { r.Teachers = accountant.Cost{} },

@@ -61,7 +61,7 @@ func Most(all []Numbered) *Numbered {
 	return most
 }
 
-// UsualNumbers returns the numbers of labels that are compared where at most so many can be had: 50, 200,
+// UsualNumbers returns the numbers of labels that are compared, up to the number that can be had: 50, 200,
 // 1000 and so on, and all of them. 0 stands for any number, of which 5000 is the last that is compared.
 func UsualNumbers(most int) (out []int) {
 	for _, n := range []int{50, 200, 1000, 5000, 20_000, 100_000} {

@@ -85,7 +85,7 @@ func (r *Request) largest(ctx context.Context, k kind) (float64, error) {
 func (r *Request) tooSmall(k kind) error {
 	least, err := r.cost(context.Background(), k, smallest)
 	if err == nil {
-		err = fmt.Errorf("%d labels cost %v even at the least ε or m of one label that is planned, %v",
+		err = fmt.Errorf("%d labels cost %v even at the smallest ε or m of one label that a plan considers, %v",
 			r.Queries, least, smallest)
 	}
 	return err

@@ -41,7 +41,7 @@ type Worth struct {
 	Limit float64
 }
 
-// Worth returns what so many labels of m are worth that have the agreement a under the law. The error
+// Worth returns what the labels of m are worth that have the agreement a under the law. The error
 // is ctx's. Cost: nothing of one price a label, else some dozen prices of normal noise.
 func (l *Law) Worth(ctx context.Context, m *ensemble.Mechanism, a Agreement, labels int) (Worth, error) {
 	l = handle.Made(l)

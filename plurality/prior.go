@@ -105,7 +105,7 @@ func (o Objective) Validate(p Problem) error {
 	return nil
 }
 
-// CheckAccuracy returns a *constraints.ParameterError where no Accuracy of so many classes is like
+// CheckAccuracy returns a *constraints.ParameterError where no Accuracy of that number of classes is like
 // this, or nil.
 func CheckAccuracy(accuracy float64, classes int) error {
 	return check.Open("accuracy", accuracy, 1/float64(classes), 1)

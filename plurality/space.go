@@ -53,7 +53,7 @@ func HistogramsUpTo(k, c int) int {
 	return min(n, MaxHistograms+1)
 }
 
-// NewSpace lists the histograms of exactly k votes for so many classes, or of at most k where votes
+// NewSpace lists the histograms of exactly k votes for the given number of classes, or of at most k where votes
 // may be missing; abstain is one more answer. The caller has checked that k ≥ 0, that there are at
 // least 2 classes, and that there are at most MaxHistograms. Cost: O(k²·classes + variables).
 func NewSpace(k, classes int, abstain, missing bool) *Space {

@@ -141,7 +141,7 @@ type ReportEntry struct {
 	Who    string    `json:"ensemble,omitempty"`
 	Reach  string    `json:"reach,omitempty"`  // how many teachers one record reaches, in words
 	Result string    `json:"sha256,omitempty"` // of what is released; "" where the ledger has none
-	// Quota is of a charge that pays for up to so many answers of a table; nil of others.
+	// Quota is of a charge that pays for a number of answers of a table; nil of others.
 	Quota *AnswersUsed `json:"quota,omitempty"`
 	// Shared marks a charge that is no release itself: it pays for others.
 	Shared bool `json:"shared,omitempty"`

@@ -31,8 +31,8 @@ var sharedPrefixes = []string{teachersPrefix, drawPrefix, runPrefix, answersPref
 // shared refuses the id of a release that begins as what many releases share.
 func shared(id string) error {
 	if isShared(id) {
-		return fmt.Errorf("request id = %q, but names that begin with %q, %q, %q or %q are for what "+
-			"many releases share", id, teachersPrefix, drawPrefix, runPrefix, answersPrefix)
+		return fmt.Errorf("request id = %q, but names that begin with %q, %q, %q or %q are reserved for "+
+			"what several releases share", id, teachersPrefix, drawPrefix, runPrefix, answersPrefix)
 	}
 	return nil
 }

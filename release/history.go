@@ -60,7 +60,7 @@ type HistoryEntry struct {
 	Ensemble   string          `json:"ensemble,omitempty"`
 	Digest     string          `json:"ensemble_digest,omitempty"`
 	Draw       *HistoryDraw    `json:"draw,omitempty"`
-	// Quota is of a charge that pays for up to so many answers of a table, Takes of one that takes
+	// Quota is of a charge that pays for a number of answers of a table, Takes of one that takes
 	// some of them.
 	Quota    *AnswersUsed    `json:"quota,omitempty"`
 	Takes    uint64          `json:"takes,omitempty"`

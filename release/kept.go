@@ -206,7 +206,7 @@ func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,
 		return Plan{}, failed(err)
 	}
 	if plan.tableDigest() != name {
-		return Plan{}, failed(fmt.Errorf("it has the numbers of another one, %.8v…", plan.tableDigest()))
+		return Plan{}, failed(fmt.Errorf("its digest is that of another table, %.8v…", plan.tableDigest()))
 	}
 	return plan, nil
 }

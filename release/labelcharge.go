@@ -126,7 +126,7 @@ func (e *LeftError) Unwrap() error { return e.QuotaError }
 // tooMany is the error for more labels than one charge pays for.
 func tooMany(queries, most int) error {
 	return &InputError{check.Wantf("queries", fmt.Sprintf("%d or more", queries),
-		"at most %d: one charge pays for so many", most)}
+		"at most %d, the number that one charge pays for", most)}
 }
 
 // name writes into an event what its mechanism is, exactly.

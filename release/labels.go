@@ -386,7 +386,7 @@ func process[T any](ctx context.Context, r *LabelRun, v *votes.Reader, passage s
 	return err
 }
 
-// account works out the cost of so many answers.
+// account works out the cost of the given number of answers.
 func (r *LabelRun) account(queries int) (err error) {
 	r.planned, r.summary.Queries = r.planned.WithQueries(queries), queries
 	r.summary.Charged = r.planned.charged()

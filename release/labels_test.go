@@ -150,9 +150,9 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 	}{
 		{"more", "frozen", someVotes + "1,1,1\n", "there are more"},
 		{"fewer", "frozen", "t1,t2,t3\n1,1,0\n", "there are 1"},
-		{"others", "fresh", "t1,t2,t3\n1,1,0\n0,0,0\n0,0,1\n", "those that were paid for are others"},
+		{"others", "fresh", "t1,t2,t3\n1,1,0\n0,0,0\n0,0,1\n", "they are not those that were paid for"},
 		{"other teachers'", "fresh", "t1,t2,t3\n0,1,1\n0,0,0\n1,0,1\n",
-			"those that were paid for are others"},
+			"they are not those that were paid for"},
 	} {
 		l, dir, book := newLabels(t, 10)
 		l.Charge = paidBy(book, "march")

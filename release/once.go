@@ -45,5 +45,5 @@ func WriteOnce(ctx context.Context, name string, o Output,
 	return err == nil, err
 }
 
-var errOther = overwriteError{errors.New("the file exists and holds something else, which others " +
-	"may have gone on from: give another name, or remove it yourself")}
+var errOther = overwriteError{errors.New("the file exists and holds something else, which others may use " +
+	"already: give another name, or remove it yourself")}

@@ -172,7 +172,7 @@ func TestOnlineDrawFails(t *testing.T) {
 		if q.ReplayKey == "" {
 			continue
 		}
-		fails(q, "asked again it is answered")
+		fails(q, "the same request again is answered")
 		if again := mustAnswer(t, o, q); !again.Replayed || again.Class != a.Class {
 			t.Errorf("%+v, first %+v", again, a)
 		}

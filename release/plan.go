@@ -93,7 +93,7 @@ func (plan Plan) charged() int {
 	return plan.several.Answers(plan.queries, plan.mechanism.Setting().Affected)
 }
 
-// WithQueries returns the plan of so many answers.
+// WithQueries returns the plan for the given number of answers.
 func (plan Plan) WithQueries(n int) Plan {
 	plan.queries = n
 	return plan
@@ -109,7 +109,7 @@ func (plan Plan) ForLabels(n int, slack *float64) (Plan, error) {
 	}
 	switch most := plan.mechanism.Together().Most; {
 	case most > 0 && n != most:
-		return Plan{}, &UsageError{check.Wantf("queries", n, "%d: for so many answers the table was made", most)}
+		return Plan{}, &UsageError{check.Wantf("queries", n, "%d, the number of answers that the table was made for", most)}
 	case most > 0:
 		return plan, nil
 	case plan.promise():

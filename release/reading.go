@@ -111,8 +111,8 @@ func (r *reading) end() error {
 		return &InputError{fmt.Errorf("the votes changed while they were read: %d queries were paid "+
 			"for, and there are %d", r.paid.queries, r.queries)}
 	case r.hash != nil && !bytes.Equal(r.hash.Part(), r.paid.hash.Part()):
-		return &InputError{fmt.Errorf("the votes changed while they were read: those that were paid for " +
-			"are others")}
+		return &InputError{fmt.Errorf("the votes changed while they were read: they are not those that were " +
+			"paid for")}
 	}
 	return nil
 }

@@ -107,8 +107,8 @@ func TestReadingIsOfWhatWasPaidFor(t *testing.T) {
 		{"one more, not hashed", paid + "1,1,1\n", false, "there are more"},
 		{"one fewer", "0,1,1\n", true, "there are 1"},
 		{"one fewer, not hashed", "0,1,1\n", false, "there are 1"},
-		{"one twice instead of another", "0,1,1\n0,1,1\n", true, "those that were paid for are others"},
-		{"one teacher for another", "0,1,1\n0,1,0\n", true, "those that were paid for are others"},
+		{"one twice instead of another", "0,1,1\n0,1,1\n", true, "they are not those that were paid for"},
+		{"one teacher for another", "0,1,1\n0,1,0\n", true, "they are not those that were paid for"},
 		{"others, not hashed", "0,1,1\n0,1,0\n", false, ""}, // of no consequence there: the noise is new
 	} {
 		first := newReading(nil, nil)

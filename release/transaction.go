@@ -229,7 +229,7 @@ func (t *Transaction) unreleased(paid *ledger.Receipt, err error) error {
 	case paid == nil:
 		return err
 	case t.repeats:
-		return fmt.Errorf("request %q is charged, but nothing was released; asked again it is "+
+		return fmt.Errorf("request %q is charged, but nothing was released; the same request again is "+
 			"answered: %w", paid.Entry().ID, err)
 	case t.secret != nil:
 		return fmt.Errorf("request %q is charged, but nothing was released; the same release "+

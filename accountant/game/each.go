@@ -9,7 +9,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Each is what one answer by itself keeps: it is (Epsilon, Delta)-DP.
+// Each is the guarantee of one answer by itself: it is (Epsilon, Delta)-DP.
 type Each struct{ Epsilon, Delta float64 }
 
 // MaxComposed is the largest number of answers that are composed by what each keeps.
@@ -57,7 +57,7 @@ func (p Probability) exact() *big.Rat {
 	return new(big.Rat).SetFrac(x, new(big.Int).Mul(big.NewInt(One), big.NewInt(int64(p.Classes))))
 }
 
-// Composed returns a δ such that so many answers, of which each keeps e whatever was answered before,
+// Composed returns a δ such that answers, each of which keeps e whatever was answered before,
 // are (epsilon, δ)-DP together, epsilon in [0, 700] and answers up to MaxComposed. No smaller δ is
 // true of all such answers; it is rounded up, also as a decimal. With δ₁, ε₁ of e:
 //
@@ -110,7 +110,7 @@ func (e Each) Composed(epsilon float64, answers int) (float64, error) {
 	return min(1, max(0, one.Sub(kept.Mul(one.Sub(sum.Quo(whole)))).DecimalUp())), nil
 }
 
-// Curve returns the price of so many answers that keep e at ε = 0 and at larger ε, ascending, with δ
+// Curve returns the price of answers that each keep e, at ε = 0 and at larger ε, ascending, with δ
 // falling to least in (0,1) or as far as it falls. Between two points it is the chord over e^ε. The
 // points are at most MaxPoints.
 func (e Each) Curve(least float64, answers int) ([]Point, error) {

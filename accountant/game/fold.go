@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-var errChanged = errors.New("the pairs of a game are others when they are read again")
+var errChanged = errors.New("the pairs of the game changed between two readings")
 
 // measure is a measure on the points of a lattice, of mass 1 or a little more.
 type measure struct {

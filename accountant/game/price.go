@@ -18,7 +18,7 @@ const MaxPoints = 1000
 // share is the part of a price that windows may add to it, about.
 const share = 1e-7
 
-// Delta returns a δ such that so many answers are (epsilon, δ)-DP together, epsilon in [0, 700]. It
+// Delta returns a δ such that all answers together are (epsilon, δ)-DP, epsilon in [0, 700]. It
 // is never below the true δ. Cost: O(answers·points·atoms), over GOMAXPROCS processors.
 func (g *Game) Delta(ctx context.Context, epsilon float64, answers int) (float64, error) {
 	if g == nil || g.lattice == nil {
@@ -60,7 +60,7 @@ func between(a, b, lower, upper float64) float64 {
 	return min(1, float64(float64(lower*a)+float64(upper*b))*dearer)
 }
 
-// Epsilon returns an ε such that so many answers are (ε, delta)-DP together, delta in (0,1). It is
+// Epsilon returns an ε such that all answers together are (ε, delta)-DP, delta in (0,1). It is
 // never below the true ε. The error is ErrDelta where no ε up to 700 will do. Cost: that of Delta,
 // and several times as much where Rényi composition is far from the price.
 func (g *Game) Epsilon(ctx context.Context, delta float64, answers int) (float64, error) {
@@ -144,7 +144,7 @@ func (g *Game) crossing(k int, a, b, delta float64) float64 {
 	return last
 }
 
-// Curve returns the price of so many answers at ε = 0 and at larger ε, ascending, with δ falling to
+// Curve returns the price of all answers at ε = 0 and at larger ε, ascending, with δ falling to
 // least in (0,1), or to the ε at which Rényi composition without sure answers has it, or to 16
 // where that shows nothing. At most MaxPoints points. They are what accountant.NewHockeyStick
 // takes, so that these answers add up with other events. Cost: some three times that of Epsilon.

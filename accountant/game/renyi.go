@@ -102,7 +102,7 @@ var conversions = sync.OnceValue(func() (up [len(orders)]float64) {
 
 func rational(x float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat64(x)) }
 
-// Epsilon returns an ε such that so many answers are (ε, delta)-DP together, delta in (0,1), by
+// Epsilon returns an ε such that all answers together are (ε, delta)-DP, delta in (0,1), by
 // Rényi composition: an upper bound, some 5 to 7 % above the exact price. +Inf where the bound
 // shows nothing, as at any other delta. Cost: a fraction of a millisecond.
 //
@@ -124,7 +124,7 @@ func (r *Renyi) Epsilon(delta float64, answers int) float64 {
 	return max(0, best)
 }
 
-// Delta is Epsilon the other way round: a δ such that so many answers are (epsilon, δ)-DP together,
+// Delta is the inverse of Epsilon: a δ such that all answers together are (epsilon, δ)-DP,
 // at most 1.
 func (r *Renyi) Delta(epsilon float64, answers int) float64 {
 	if r == nil || !r.read {

@@ -15,7 +15,7 @@ type Noise struct {
 }
 
 // ErrNoNoise is the error where no noise up to MaxSigma keeps the promise.
-var ErrNoNoise = errors.New("no noise that has a price keeps the promise: epsilon and delta are too " +
+var ErrNoNoise = errors.New("no noise within the search range keeps the promise: epsilon and delta are too " +
 	"small for so many answers")
 
 const (

@@ -20,7 +20,7 @@ func TestVotesThatChangeAreNotReleased(t *testing.T) {
 	for _, tt := range []struct{ name, teachers, change, want string }{
 		{"more, fresh", "fresh", "\n" + row, "there are more"},
 		{"more, frozen", "frozen", "\n" + row, "there are more"},
-		{"others, fresh", "fresh", "\n", "those that were paid for are others"},
+		{"others, fresh", "fresh", "\n", "they are not those that were paid for"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -54,7 +54,7 @@ type outRefused struct {
 var neverReplaced = map[string]outRefused{
 	"darrm aggregate": {code: exitcode.Usage, rule: "the file exists, and it may be a release that " +
 		"was paid for: give another --out, or --force"},
-	"darrm federated init": {rule: "the file exists: silos may have been told of it",
+	"darrm federated init": {rule: "the file exists: silos may use it already",
 		code: exitcode.Output},
 	"darrm train":           newDraw,
 	"darrm train convex":    newDraw,

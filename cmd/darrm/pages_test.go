@@ -125,7 +125,7 @@ func TestPagesShowRealCommands(t *testing.T) {
 }
 
 // otherFlags are flags of the pages that belong to other programs.
-var otherFlags = map[string]string{"lattice": "proofs/check", "shots": "scripts/test-web"}
+var otherFlags = map[string]string{"lattice": "proofs/check", "shots": "scripts/test-web", "help": "every command"}
 
 // Every flag that a guide or a help text names by itself is one of some command.
 func TestNamedFlagsExist(t *testing.T) {

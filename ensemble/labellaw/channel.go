@@ -58,10 +58,10 @@ func (c Channel) Transition() [][]float64 {
 	return t
 }
 
-// Equal returns equal shares of so many classes.
+// Equal returns equal shares of the given number of classes.
 func Equal(classes int) []float64 { return slices.Repeat([]float64{1 / float64(classes)}, classes) }
 
-// checkShares refuses shares that are none of so many classes: each is at least 0, and they sum to 1.
+// checkShares refuses shares that do not fit the number of classes: each is at least 0, and they sum to 1.
 func checkShares(shares []float64, classes int) error {
 	sum := 0.0
 	for _, s := range shares {
@@ -134,7 +134,7 @@ func (c Channel) Posterior(shares []float64) [][]float64 {
 	return out
 }
 
-// Worth returns how many labels without noise carry as much as so many of these, by shares π of the
+// Worth returns how many labels without noise carry as much as the given number of these, by shares π of the
 // classes: labels·χ²/(C-1). With equal shares, and where no label is missing, that is labels·ρ²,
 // ρ = (C·a-1)/(C-1).
 func (c Channel) Worth(shares []float64, labels int) float64 {

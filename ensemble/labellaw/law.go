@@ -9,7 +9,7 @@ import (
 	"github.com/darrm/darrm/internal/handle"
 )
 
-// Law is what is public of a mechanism's labels. Make it with the method LabelLaw of a
+// Law is the public law of a mechanism's labels. Make it with the method LabelLaw of a
 // mechanism of package ensemble, or read it with Decode.
 type Law struct {
 	Channel
@@ -40,7 +40,7 @@ type Options struct {
 	Prior  Stated
 }
 
-// Complete fills in what Options leave out for so many classes.
+// Complete fills in what Options leave out, for the given number of classes.
 func (o Options) Complete(classes int) Options {
 	o.Names, o.Shares = slices.Clone(o.Names), slices.Clone(o.Shares)
 	if o.Shares == nil {

@@ -145,7 +145,7 @@ func (p *Plan) Setting() ensemble.Setting {
 		Neighbours: accountant.ReplaceOne}
 }
 
-// Answers returns so many answers of these teachers, each of such a cost; its Total is what they
+// Answers returns a number of answers of these teachers, each of the cost perAnswer; its Total is what they
 // cost together. The teachers are trained once and vote ever after: they are frozen, so answers
 // that rest on their randomness do not add up as fresh ones would. The caller may add a Slack or a
 // total Delta, or put a Mechanism's Noise in place of PerAnswer.

@@ -21,7 +21,7 @@ type ballots struct {
 	histograms [][]int // counts in descending order, each once
 }
 
-// Counts returns the votes of a file of folder votes, which has so many classes: how many teachers
+// Counts returns the votes of a file of folder votes, for the given number of classes: how many teachers
 // vote for each class, for each query. votes/README.md lists the files.
 func Counts(ctx context.Context, name string, classes int) ([][]int, error) {
 	b, err := open(ctx, name, classes, 0)

@@ -76,7 +76,7 @@ type Place struct {
 	Key  any    // what its scores depend on, beside the key of all places
 }
 
-// Found is what was measured at the places, in tidy rows; nothing if scores is nil. The measure ""
+// Found returns the measurements at the places, in tidy rows; none if scores is nil. The measure ""
 // has the name main.
 func Found(places []Place, lines []Line, prefix experiment.Method, main string,
 	scores [][]Scores) *experiment.Found {

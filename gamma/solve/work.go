@@ -9,7 +9,7 @@ import (
 const DefaultWork = 200_000_000_000
 
 // errWork ends a loop that has taken Options.Work.
-var errWork = errors.New("cutting planes took the work that they may")
+var errWork = errors.New("cutting planes reached the limit of work")
 
 // What a place costs in multiplications of a linear program: a search has some eight arithmetic steps
 // there, on vectors that it has just made.

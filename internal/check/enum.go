@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Enum is an enumeration whose constants count from 0: what it is called in errors, and the names of its
+// Enum is an enumeration whose constants count from 0: its name in errors, and the names of its
 // constants in their order. A type whose String and UnmarshalText it makes is a flag.
 type Enum[T ~int] struct {
 	Name  string
@@ -22,7 +22,7 @@ func (e Enum[T]) Values() []T {
 	return values
 }
 
-// Check refuses what is none of the constants.
+// Check returns an error unless v is one of the constants.
 func (e Enum[T]) Check(v T) error {
 	if v < 0 || int(v) >= len(e.Names) {
 		return Wantf(e.Name, int(v), "a known %T", v)

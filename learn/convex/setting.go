@@ -159,7 +159,7 @@ func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
 	return r.Shortened(t.Radius), nil
 }
 
-// takeIn is take with features in the norm ‖·‖_q.
+// takeIn does what take does, with ‖·‖_q for the norm of the features.
 func (t *task) takeIn(r *data.Records, q float64) (*data.Records, error) {
 	if err := train.CheckRecords(r, t.n, t.d, t.Loss.Check); err != nil {
 		return nil, err

@@ -40,14 +40,14 @@ func ParseSized(name string) (Loss, error) {
 		h, err := strconv.Atoi(hidden)
 		if err != nil {
 			return nil, check.Want("task", strconv.Quote(name),
-				"network: and how many hidden units, such as network:10")
+				"network:h with the number h of hidden units, such as network:10")
 		}
 		return NewNetwork(h)
 	}
 	return Parse(name)
 }
 
-// Features returns the features p of the records of a model with so many numbers, h(p+2)+1; false
+// Features returns the features p of the records of a model with the given number of weights, h(p+2)+1; false
 // where no p ≥ 1 has that many.
 func (n Network) Features(dim int) (int, bool) {
 	if n.hidden < 1 {

@@ -37,7 +37,7 @@ func NewOnline(s Setting, d int, schedule Schedule, output Output) (*Online, err
 	}
 	if output == Suffix && err == nil {
 		err = check.Want("output", fmt.Sprintf("%q", output),
-			"of another kind for a stream, whose half is not known")
+			"not the suffix for a stream, whose half is not known")
 	}
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (p *Plan) train(r *data.Records) (train.Algorithm, error) {
 		other = r.Response(i) != p.private.Response(i)
 	}
 	if other {
-		return train.Algorithm{}, errors.New("other records than the plan's")
+		return train.Algorithm{}, errors.New("the records are not those of the plan")
 	}
 	return p.Algorithm(), nil
 }

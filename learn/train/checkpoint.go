@@ -102,7 +102,7 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 		return nil, fmt.Errorf("%w: %s", ErrCheckpoint, fmt.Sprintf(format, v...))
 	}
 	if bytes.HasPrefix(b, []byte(oldMagic)) {
-		return refuse("made by an earlier version, with which the run can be ended")
+		return refuse("made by an earlier version: finish the run with that version")
 	}
 	if len(b) < checkpointHeader+32 || !bytes.HasPrefix(b, []byte(checkpointMagic)) {
 		return refuse("not a checkpoint, or cut short")
@@ -113,10 +113,10 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 	}
 	head := body[len(checkpointMagic):checkpointHeader]
 	if head[0] != kind {
-		return refuse("a simulation is no release, nor the reverse")
+		return refuse("a simulation does not continue a release, nor a release a simulation")
 	}
 	if a.Digest == [32]byte{} { // which every algorithm has that states none, whatever its data
-		return refuse("the algorithm has no digest, so nothing tells what it was made by")
+		return refuse("the algorithm has no digest, so what made it cannot be compared")
 	}
 	if digest := a.Digest; !bytes.Equal(head[1:33], digest[:]) {
 		return refuse("made by another configuration or of other data")

@@ -138,7 +138,7 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	return nil
 }
 
-// Choose makes the mechanism for k teachers and so many classes. Where no table was stated it may
+// Choose makes the mechanism for k teachers and the given number of classes. Where no table was stated it may
 // solve: cost and errors are then those of Request.Solve.
 func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	c = handle.Made(c)

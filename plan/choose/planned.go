@@ -25,7 +25,7 @@ func Planned(c plan.Choice, r plan.Request) (release.Plan, ensemble.Stated, erro
 	return p, Presumes(c.Mechanism, r.Affected), err
 }
 
-// Presumes returns what a mechanism presumes of teachers of whom one record reaches so many. Of teachers
+// Presumes returns what a mechanism presumes of teachers, the number that one record reaches included. Of teachers
 // whose promise costs too much that is nothing.
 func Presumes(m *ensemble.Mechanism, affected int) ensemble.Stated {
 	each := m.Teachers()
@@ -42,7 +42,7 @@ func PlanOf(c plan.Choice) (release.Plan, error) {
 	return p.WithTable(release.Table{Gamma: c.Noise, Plurality: c.Optimum, Answers: c.Answers}), err
 }
 
-// CheckPlanned refuses a choice of a plan that a release of so many labels would charge otherwise
+// CheckPlanned refuses a choice of a plan that a release of these labels would charge otherwise
 // than was planned: what is charged is worked out by package release, and the plan by package plan.
 func CheckPlanned(c plan.Choice, labels int) error {
 	p, err := release.NewPlan(c.Mechanism)

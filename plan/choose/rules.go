@@ -129,7 +129,7 @@ func (r *Request) checkMissing() error {
 	}
 	switch {
 	case r.Stated.Epsilon != nil && !r.PresumesNothing():
-		return usagef("%s = %v goes without %s abstain: nothing says that this promise covers whether a "+
+		return usagef("%s = %v goes without %s abstain: this promise need not cover whether a "+
 			"teacher votes. %s coin states that it does", pEpsilon, *r.Stated.Epsilon, pMissing, pMissing)
 	case r.Mechanism != "" && !r.mechanism().Missing:
 		return usagef("%s %s does not go with %s abstain: %w; those that take votes which may be none "+

@@ -84,7 +84,7 @@ func (f filePrice) split() (game.Options, game.Each, error) {
 		return o, each, nil
 	}
 	if o != (game.Options{}) {
-		return o, each, errors.New("price has both a step and what each answer keeps")
+		return o, each, errors.New("price has both a step and each_epsilon")
 	}
 	return o, each, each.Validate()
 }

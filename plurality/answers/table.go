@@ -59,7 +59,7 @@ func NewWeightedTable(c *Certified, prior Prior, w plurality.Weights, law Law, p
 	s := c.system
 	if (law.Name == ChainLaw || law.Name == CoinsLaw) && !c.Problem().HasChains() {
 		return nil, check.Want("law", fmt.Sprintf("%q", law.Name),
-			"of two classes, and never no class")
+			"one for these classes: chains are for two classes without abstentions")
 	}
 	t := &Table{Certified: handle.Copy(c), Prior: prior, Law: law, Proof: proof, Events: events}
 	t.Value = s.Value(prior, w, c.masses)

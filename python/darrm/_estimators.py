@@ -509,7 +509,7 @@ class _Classes(_Linear):
         if given is None:
             return None
         if not isinstance(given, Mapping):
-            why = ": how frequent classes are would be read off the records, and nobody pays for it" if given == "balanced" else ""
+            why = ": balanced weights would depend on the records, and no charge covers that" if given == "balanced" else ""
             raise UsageError(f"class_weight = {given!r}, but it must be a dictionary of public weights, such as {{1: 5}}{why}", "usage", 2)
         known = list(self._stated())
         for word, weight in given.items():

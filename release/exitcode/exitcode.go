@@ -130,11 +130,11 @@ func Hint(err error, own ...Advice) string {
 }
 
 var hints = []Advice{
-	On(ledger.ErrReplayed, "a second answer would be a second release: use what was released then, if it was; "+
-		"another release, such as of votes that the teachers cast anew, needs another --request-id"),
+	On(ledger.ErrReplayed, "a second answer would be a second release: use the earlier result, if there is one; "+
+		"a different release, such as of votes that the teachers cast anew, needs another --request-id"),
 	On(ledger.ErrSameVotes, "if these are the votes of that draw, answer them again with --draw NAME; if the "+
-		"teachers cast them anew and agree by chance, state --votes-cast-anew, which leaves no trace. "+
-		"That they are equal tells of the teachers' data: keep this message for yourself"),
+		"teachers cast them anew and agree by chance, state --votes-cast-anew, which is not recorded. "+
+		"Equal votes reveal something about the teachers' data: keep this message for yourself"),
 	On(ledger.ErrDraw, "give --draw another name for other votes"),
 }
 

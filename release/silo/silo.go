@@ -174,7 +174,7 @@ func (a Answer) coins(state []byte) (stream.Coins, error) {
 	if !hmac.Equal(state[len(stateMagic)+32:], a.pin(key)) {
 		return stream.Coins{},
 			&release.InputError{Err: errors.New("the round, the silo or its records are not those that " +
-				a.Checkpoint + " was made for: with the same coins the two answers would tell their " +
+				a.Checkpoint + " was made for: with the same coins the two answers would reveal their " +
 				"difference")}
 	}
 	return stream.Restore(key, true), nil

@@ -73,7 +73,7 @@ func (c *column) nextLists(n int) ([][]parquet.Value, error) {
 		for i, v := range c.pending {
 			switch {
 			case v.RepetitionLevel() > 0 && len(rows) == 0:
-				return nil, errors.New("a list goes on that has not begun")
+				return nil, errors.New("a list continues before it begins")
 			case v.RepetitionLevel() == 0 && len(rows) == n:
 				c.pending = c.pending[i:]
 				return rows, nil

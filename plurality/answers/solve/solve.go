@@ -151,7 +151,7 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	case answers.ChainLaw, answers.CoinsLaw:
 		if !two {
 			return nil, check.Want("law", v.Law,
-				"another than a chain but for two classes without the answer no class")
+				"not a chain, which is for two classes without abstentions")
 		}
 		if v.Law == answers.CoinsLaw {
 			return v.coins(ctx)
@@ -159,7 +159,7 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 		return v.chain(ctx)
 	}
 	if p.Named { // the program's proof is of classes that are alike
-		return nil, check.Want("law", v.Law, "another than the program where the classes are told apart")
+		return nil, check.Want("law", v.Law, "not the program, whose proof is for classes that are treated alike")
 	}
 	best, at, value, err := v.beside(ctx)
 	if err != nil {

@@ -22,8 +22,8 @@ func (f *aggregateFlags) checkLaw(ctx context.Context) error {
 		return nil
 	}
 	if f.Many.Lossy() {
-		return cli.Usagef("--label-law goes without --shares and --cost: the law of a label is of tables that treat the " +
-			"classes alike, which a model that is trained on labels loses nothing by")
+		return cli.Usagef("--label-law goes without --shares and --cost: a label law is of tables that " +
+			"treat the classes alike, and a student loses nothing by them")
 	}
 	switch f.labelLaw {
 	case "-":

@@ -84,9 +84,8 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 			return err
 		}
 		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
-			return &release.OutputError{Err: fmt.Errorf("%s = %q, but the file exists: silos may have "+
-				"been told "+
-				"of it, and no run can go on without its plan", file.Name, file.Path)}
+			return &release.OutputError{Err: fmt.Errorf("%s = %q, but the file exists: silos may use it "+
+				"already, and no run can continue without its plan", file.Name, file.Path)}
 		}
 	}
 	columns := rounds.Columns{Intercept: f.intercept}
@@ -103,8 +102,8 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 		}
 		f.features = len(columns.Names())
 	} else if f.stated() || f.response != "" {
-		return cli.Usagef("--features is for records without named columns: beside it --columns, " +
-			"--response and the rules of columns are left out")
+		return cli.Usagef("--features is for records without named columns: leave out --columns, --response " +
+			"and the rules of columns")
 	}
 	p, err := pricing(c, a, func() (*rounds.Run, error) {
 		return rounds.New(f.run(f.psgm.Silos), f.features, columns)

@@ -193,7 +193,7 @@ func (f *recordFlags) openRecords(c *cobra.Command, a *cli.App, path string) (io
 // statedDim refuses settings that would be read from private records and shown by a released model.
 func (f *recordFlags) statedDim(path string) error {
 	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
-		return cli.Usagef("--dim must be given: the largest index in %s tells of its records, and the "+
+		return cli.Usagef("--dim must be given: the largest index in %s depends on its records, and the "+
 			"model would show it", path)
 	}
 	return nil

@@ -168,7 +168,7 @@ func (f *ShuffledFlags) settings(c *cobra.Command) (shuffled.Config, error) {
 	o.Method, o.Order, o.Target = shuffled.Scheme(f.Method), orderNames[f.order], f.target()
 	if !o.Method.UsesFraction() {
 		if o.Fraction = 0; c.Flags().Changed("fraction") {
-			return o, cli.Usagef("--fraction: %s has no public part to leave", o.Method)
+			return o, cli.Usagef("--fraction is not for %s, which has no public part", o.Method)
 		}
 	}
 	return o, nil
@@ -192,7 +192,7 @@ func (f *ShuffledFlags) Check(c *cobra.Command) (err error) {
 	}
 	if method == shuffled.DPSGD || method == shuffled.PublicOnly {
 		if changed("order") {
-			return cli.Usagef("--order: %s visits private records in none", method)
+			return cli.Usagef("--order is not for %s, which visits private records in no order", method)
 		}
 		f.config.Order = 0
 	}

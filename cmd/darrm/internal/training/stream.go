@@ -36,7 +36,7 @@ var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "
 // stream trains on stdin and keeps one record at a time. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *cli.App,
 	online func(d int) (*pairwise.Online, error), m release.Model) error {
-	if err := cli.Refuse(c, "is not for --private -: a stream is seen once", notOfStreams...); err != nil {
+	if err := cli.Refuse(c, "is not for --private -: a stream is read once", notOfStreams...); err != nil {
 		return err
 	}
 	format := f.formatOf(f.private)

@@ -192,8 +192,8 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 }
 
 func needsCount() error {
-	return cli.Usagef("--n must be given: where a record may be added or removed, how many there are is private, " +
-		"and the price rests on a public number near it")
+	return cli.Usagef("--n must be given: where records may be added or removed, their number is private, " +
+		"and the price needs a public number near it")
 }
 
 // bound sets --radius, where it is not given, to the bound that public rules put on the records of

@@ -64,8 +64,9 @@ func (f *weightFlags) check(c *cobra.Command, task string) error {
 	case task == "linear":
 		return cli.Usagef("--class-weights is not for --task linear, which has no classes")
 	case strings.EqualFold(strings.TrimSpace(f.classes), "balanced"):
-		return cli.Usagef("--class-weights = balanced, but it must be CLASS=WEIGHT,…: how frequent classes are would " +
-			"be read off the private records, and nobody pays for it; state weights from public knowledge")
+		return cli.Usagef("--class-weights = balanced, but it must be CLASS=WEIGHT,…: balanced weights " +
+			"would depend on the private records, and no charge covers that; state weights from public " +
+			"knowledge")
 	}
 	given, err := list(f.classes)
 	if err != nil {
