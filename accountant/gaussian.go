@@ -15,8 +15,8 @@ import (
 //	δ = Φ(1/(2σ) - εσ) - e^ε·Φ(-1/(2σ) - εσ)
 //
 // It takes sigma between 1e-4 and 1e8 and epsilon in [0, 1e4]; the error names the
-// parameter that is not. Where εσ > 30000 it returns the smallest positive float64,
-// which is more. Cost: about a quarter of a millisecond.
+// parameter outside its range. Where εσ > 30000 it returns the smallest positive float64,
+// which is larger than δ. Cost: about a quarter of a millisecond.
 //
 // Source: Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy
 // (2018), Theorem 8.
@@ -142,10 +142,10 @@ type normalEdge struct {
 // lowest and highest are the edges of all mass.
 var lowest, highest = normalEdge{z: math.Inf(-1)}, normalEdge{z: math.Inf(1)}
 
-// newNormalEdge returns the edge at z, which may be off by the wobble. math.Erfc is good to a unit in
+// newNormalEdge returns the edge at z, whose error is at most wobble. math.Erfc is good to a unit in
 // the last place; four are allowed, and the argument's rounding moves the result by another z² units
 // at most. Where z moves little, the density near it is at most twice 1+|z| of the tail (Birnbaum's
-// inequality); otherwise no move of z changes the tail by more than one toward 0.
+// inequality); otherwise a move of z toward 0 changes the tail most.
 func newNormalEdge(z, wobble float64) normalEdge {
 	if math.IsInf(z, 0) {
 		return normalEdge{z: z}
@@ -202,5 +202,5 @@ func (l normalLoss) mixtureUpTo(e, f lossEdge, side float64) float64 {
 		return moved
 	}
 	m := (1-l.q)*e.plain.massUpTo(f.plain, side) + l.q*moved
-	return max(0, m+side*(4*0x1p-52*m+4*math.SmallestNonzeroFloat64)) // m's last place may be none
+	return max(0, m+side*(4*0x1p-52*m+4*math.SmallestNonzeroFloat64)) // m may be subnormal
 }

@@ -125,8 +125,8 @@ const MaxFixedBatchOrder = 512
 //
 //	ρ(α) = 1/(α-1)·ln(1 + γ²·C(α,2)·min{4(e^{e(2)}-1), 2e^{e(2)}} + Σ_{j=3}^α 2γ^j·C(α,j)·e^{(j-1)e(j)}),   e(j) = j/(2z²)
 //
-// and at most e(α), what it costs without sampling, rounded up; +Inf for z = 0. SubsampledGaussian
-// is the event for Poisson samples, which cost another amount. Source: Wang, Balle and
+// and at most e(α), the divergence without sampling, rounded up; +Inf for z = 0. SubsampledGaussian
+// is the event for Poisson samples, whose divergence is another. Source: Wang, Balle and
 // Kasiviswanathan, Subsampled Rényi Differential Privacy and Analytical Moments Accountant (2019),
 // Theorem 9.
 func FixedBatchRDP(noiseMultiplier, rate float64, alpha int) (float64, error) {

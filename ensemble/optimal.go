@@ -9,13 +9,13 @@ import (
 )
 
 // OptimalTables returns the optimal noise functions that a comparison shows: the one for the
-// teachers of p, and the one for teachers that promise nothing at the same promise, which is
-// the best that any mechanism can do that sees two counts only. Where p's teachers promise
-// nothing the two are one. solve returns the optimum of a problem.
+// teachers of p, and the one for teachers that promise nothing, with the same promise of a label. No
+// mechanism on the two counts is better than the second. Where p's teachers promise nothing, the two
+// are the same. solve returns the optimum of a problem.
 func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamma.Certified,
 	error)) ([]NamedTable, error) {
 	if solve == nil {
-		return nil, errors.New("solve must be given: what returns the optimum of a problem")
+		return nil, errors.New("solve must be given: a function that returns the optimum of a problem")
 	}
 	var tables []NamedTable
 	if !math.IsInf(p.Epsilon, 1) {

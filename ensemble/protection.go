@@ -16,7 +16,7 @@ const (
 	worthlessDelta = 0.01
 )
 
-// LabelAdvice states what makes the total of labels smaller.
+// LabelAdvice says how to lower the total of labels.
 const LabelAdvice = "answer fewer queries, make the ε and δ of each answer smaller, or have teachers " +
 	"that are trained privately once"
 

@@ -270,16 +270,16 @@ func TestInfeasible(t *testing.T) {
 
 func TestRequestErrors(t *testing.T) {
 	for want, change := range map[string]func(*Request){
-		"budget epsilon = 0, but":    func(r *Request) { r.Budget.Epsilon = 0 },
-		"budget epsilon = NaN":       func(r *Request) { r.Budget.Epsilon = math.NaN() },
-		"budget delta = 1, but":      func(r *Request) { r.Budget.Delta = 1 },
-		"queries = 0, but":           func(r *Request) { r.Queries = 0 },
-		"affected = 12, but":         func(r *Request) { r.Affected = 12 },
-		"number of classes = 1":      func(r *Request) { r.Classes = 1 },
+		"budget epsilon = 0, but":            func(r *Request) { r.Budget.Epsilon = 0 },
+		"budget epsilon = NaN":               func(r *Request) { r.Budget.Epsilon = math.NaN() },
+		"budget delta = 1, but":              func(r *Request) { r.Budget.Delta = 1 },
+		"queries = 0, but":                   func(r *Request) { r.Queries = 0 },
+		"affected = 12, but":                 func(r *Request) { r.Affected = 12 },
+		"number of classes = 1":              func(r *Request) { r.Classes = 1 },
 		"same numbers of teachers and class": func(r *Request) { r.Votes, _ = DefaultLaw(r.K, 3) },
-		"agreement = 2, but":         func(r *Request) { r.Agreement = 2 },
-		"teachers = not stated":      func(r *Request) { r.Teachers.Epsilon = 1 },
-		"teachers' cost = (0, 0)":    func(r *Request) { r.Teachers = accountant.Cost{} },
+		"agreement = 2, but":                 func(r *Request) { r.Agreement = 2 },
+		"teachers = not stated":              func(r *Request) { r.Teachers.Epsilon = 1 },
+		"teachers' cost = (0, 0)":            func(r *Request) { r.Teachers = accountant.Cost{} },
 		"epsilon = -1, but": func(r *Request) {
 			r.Teachers.Epsilon, r.Randomness = -1,
 				ensemble.FreshTeachers

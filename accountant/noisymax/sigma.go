@@ -19,13 +19,13 @@ var ErrNoNoise = errors.New("no noise within the search range keeps the promise:
 	"small for so many answers")
 
 const (
-	// Lattice steps: of two classes prices take milliseconds, of more a second for up to some hundred
-	// answers. The last one costs 8 % of δ, .3 % of σ.
+	// Lattice steps. Prices take milliseconds for two classes, and a second for more classes and up to
+	// some hundred answers. longStep costs 8 % of δ, .3 % of σ.
 	twoStep, manyStep, longStep = 1. / 20, 1. / 10, 1. / 5
 	many                        = 300
-	// tolerance is by how much ln δ may be below that of the promise.
+	// tolerance bounds how far ln δ may be below that of the promise.
 	tolerance = 0.02
-	// premium is by how much σ of more classes is above that of two, about.
+	// premium is about the ratio of σ for more classes to the guess of less.
 	premium, longPremium = 1.004, 1.008
 	prices               = 40
 )
@@ -38,7 +38,7 @@ func Sigma(ctx context.Context, p Problem) (Noise, error) {
 	}
 	two := p
 	two.Classes = 2
-	// Of two classes, the price is that of a normal loss, about: variance 8t²/π of an answer over σ².
+	// For two classes, the price is about that of a normal loss of variance 8t²/(πσ²) an answer.
 	mu := gaussian(p.Epsilon, p.Delta)
 	guess := float64(p.Affected) * math.Sqrt(4/math.Pi*float64(p.Answers)) / mu
 	best, slope, err := search(ctx, two, guess, -math.Pow(p.Epsilon/mu, 2), twoStep, tolerance/8)
@@ -112,7 +112,7 @@ func search(ctx context.Context, p Problem, sigma, slope, step, tolerance float6
 			}
 		}
 		if best.Sigma != 0 && at.x == last.x {
-			break // five digits have no other
+			break // no other value of five digits is left
 		}
 		last = at
 		x := at.x + (target-tolerance/2-at.price)/slope
@@ -127,14 +127,14 @@ func search(ctx context.Context, p Problem, sigma, slope, step, tolerance float6
 	return best, slope, nil
 }
 
-// point is the ln δ of noise of ln σ = x.
+// point is a noise with its price: ln σ and ln δ.
 type point struct{ x, price float64 }
 
 // gaussian returns μ such that a normal loss of variance μ² is (ε, δ)-DP:
 //
 //	δ = Φ(μ/2 - ε/μ) - e^ε·Φ(-μ/2 - ε/μ)
 //
-// It is where the search begins, and no promise rests on it.
+// The search begins there, and no promise rests on it.
 func gaussian(epsilon, delta float64) float64 {
 	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	low, high := 1e-6, 100.0
@@ -149,7 +149,7 @@ func gaussian(epsilon, delta float64) float64 {
 	return low
 }
 
-// fiveDigits rounds x > 0 up to five significant digits, which is what is sampled fastest.
+// fiveDigits rounds x > 0 up to five significant digits, which are sampled fastest.
 func fiveDigits(x float64) float64 {
 	for y := x; ; y *= 1 + 5e-5 { // half a digit of the smallest, or less
 		if r, err := strconv.ParseFloat(strconv.FormatFloat(y, 'e', 4, 64), 64); err != nil || r >= x {

@@ -27,7 +27,7 @@ var (
 		"`file` of the noise function, or of the table of many classes, from darrm solve --out "+
 			"(required); it is certified again")
 	out = output.String("out", "",
-		"`file` for the labels (required but with --dry-run), whose form goes by its name, such as "+
+		"`file` for the labels (required without --dry-run); its name decides the format, such as "+
 			"labels.parquet or labels.csv.gz")
 	shardRows = output.Int("shard-rows", darrmbeam.DefaultShardRows,
 		"queries that are answered together")
@@ -62,13 +62,13 @@ func init() {
 	input.StringVar(&read.Layout, "layout", "",
 		`"wide": a column per teacher, "counts": a column of counts per class; arrays also "teachers": a row per teacher`)
 	input.StringVar(&read.Missing, "missing", "",
-		`a missing vote is an "error" (default), or none, "abstain", with a table for such votes`)
+		`what a missing vote is: an "error" (default), or no vote, "abstain", with a table for such votes`)
 	input.StringVar(&classes, "classes", "",
 		"what a vote can be, in order, separated by commas; as many as the table has (default 0,1)")
 	input.Var((*frame.Texts)(&read.Classes), "class",
 		"one of the classes, where a `name` has a comma: repeated, in order, instead of --classes")
 	input.Var((*frame.Texts)(&read.Same), "same",
-		"`CLASS=SPELLING`: a vote spelled so is for this one of the classes, and =SPELLING: it is missing; repeated")
+		"`CLASS=SPELLING`: another spelling of a class in votes; =SPELLING: a spelling of a missing vote; repeated")
 	input.StringVar(&read.IDColumn, "id-column", "",
 		`name or position of the column of query ids, "-" for none`)
 	input.StringVar(&read.LabelColumn, "label-column", "",

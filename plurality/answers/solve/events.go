@@ -12,17 +12,17 @@ import (
 
 const (
 	// eventVariables and eventWork are the largest sizes of a bound by events: variables, and pairs
-	// times answers. At them it takes a second.
+	// times answers. A bound of these sizes takes a second.
 	eventVariables, eventWork = 300, 1 << 17
 	boundRounds               = 40
-	// lines is the number of slopes of which events have rows. They lie nearer where they are small:
-	// of many answers the first ones bind, of one the last.
+	// lines is the number of slopes with rows for events. Small slopes lie denser: for many answers
+	// the smallest bind, for one answer the largest.
 	lines = 24
 )
 
-// boundEvents returns multipliers of a bound on all tables: the linear program of the agreement under all
-// rows of answers.Event, of which those that are broken are added. nil where it is too large. Nothing
-// rests on what is returned: the bound is worked out of it.
+// boundEvents returns multipliers for an upper bound on all tables: the duals of the linear program that
+// maximises the agreement under the rows of answers.Event. Violated rows are added round by round. It
+// returns nil where the program is too large. No promise rests on the multipliers: any of them give a bound.
 func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 	s := v.system.Space()
 	p, n := v.system.Problem(), s.Variables()
@@ -33,7 +33,7 @@ func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 	for i := range lines {
 		factors = append(factors, math.Exp(p.Epsilon*float64((i+1)*(i+1))/(lines*lines)))
 	}
-	if p.Named && p.Answers == 1 { // no other line is below this one, of which δ is known exactly
+	if p.Named && p.Answers == 1 { // the one line that binds: its δ is known exactly
 		factors = []float64{math.Exp(p.Epsilon) * (1 + 0x1p-50)}
 	}
 	rights := p.EventDeltas(factors)
@@ -82,7 +82,7 @@ func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 	return out, nil
 }
 
-// broken returns the row of pair k that is broken most, without one where none is.
+// broken returns the most violated row of pair k. The row has no coefficients where none is violated.
 func (g *program) broken(k int, p, factors, rights []float64) (e answers.Event, row lp.Row) {
 	most := 1e-9
 	for i, s := range factors {

@@ -26,7 +26,7 @@ import (
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	problem   problem.Flags // what is said of the teachers, and of the prior
+	problem   problem.Flags // what is stated of the teachers, and the prior
 	read      readFlags
 	budget    release.LabelBudget
 	ledger    string
@@ -55,7 +55,7 @@ It charges nothing. Without flags it describes the FILEs.
 
   private teachers, frozen   no noise is needed if their training fits the budget
   private teachers, fresh    the largest m that fits, or noise on the counts
-  teachers without privacy   --eps inf: noise, with labels as dear as the budget allows
+  teachers without privacy   --eps inf: as little noise as the budget allows
 
 How many labels? Without --queries it prints the worth of 50, 200, 1000 … labels, up to the
 number of the FILEs' queries (--compare-queries takes other numbers), and plans for the largest
@@ -252,8 +252,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		return stateLosses(c, &f.problem, f.read.options.Classes, r)
 	}
 	if o := f.read.options; o.Layout == votes.LayoutLong && (o.QueryIDs == nil || o.K == 0) {
-		return cli.Usagef("--layout long needs --query-ids, all queries, and --K: neither follows from " +
-			"the votes")
+		return cli.Usagef("--layout long needs --query-ids and --K: the votes determine neither")
 	}
 	ctx := c.Context()
 	v, err := f.read.open(ctx, a.In, files)
@@ -283,8 +282,8 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		}
 		if b.Missing != nil && !f.read.abstain() {
 			// A missing vote would have to be drawn, and plan draws nothing.
-			return &release.InputError{Err: fmt.Errorf("the votes have missing ones, which plan takes with " +
-				"--missing abstain only: say so, or leave the FILEs out")}
+			return &release.InputError{Err: fmt.Errorf("some votes are missing, which plan takes with " +
+				"--missing abstain alone: state it, or leave the FILEs out")}
 		}
 		for i := range b.Len() {
 			if !r.Votes.FromVotes() {
@@ -326,12 +325,12 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		Classes: f.classes,
 		Name:    func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
 	})}
-	if f.sampled != r.Labels() { // the files are not what is to be answered
+	if f.sampled != r.Labels() { // the plan is for other files
 		files = nil
 	}
 	var err error
 	stated := f.stated(c, files)
-	if f.sampled != r.Labels() { // those that the plan is for, whether stated or chosen
+	if f.sampled != r.Labels() { // the plan's number, stated or chosen
 		stated.Flags["queries"] = []string{strconv.Itoa(r.Questions())}
 	}
 	o.commands, err = stated.Complete(o.report, r, p)
