@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -81,11 +82,20 @@ func (t takings) add(c *charged) {
 	if c.quota == nil || c.paidBy == "" {
 		return
 	}
-	t[taker{c.paidBy, ""}] += c.count // at most the quota's: no sum overflows
+	t.count(taker{c.paidBy, ""}, c.count)
 	if c.client != "" {
-		t[taker{c.paidBy, c.client}] += c.count
-		t[taker{"", c.client}] += c.count
+		t.count(taker{c.paidBy, c.client}, c.count)
+		t.count(taker{"", c.client}, c.count)
 	}
+}
+
+func (t takings) count(k taker, n uint64) { t[k] = saturated(t[k], n) }
+
+// saturated returns a + b, or the largest number: two quotas may have more answers than it, and a
+// client that took of both must not seem to have taken few.
+func saturated(a, b uint64) uint64 {
+	sum, carry := bits.Add64(a, b, 0)
+	return sum | -carry
 }
 
 // withinQuota fails where a charge takes more answers than its payer has left.

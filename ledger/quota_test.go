@@ -128,6 +128,30 @@ func TestLargestQuota(t *testing.T) {
 	mustSpend(t, l, unitOfOne)
 }
 
+// Two quotas have more answers together than a number of 64 bits: who took half of that of each took
+// more than any share, whichever of the charges are on disk when the last is judged.
+func TestSharesDoNotWrapAround(t *testing.T) {
+	const half = 1 << 63
+	for before := range 3 {
+		l := create(t, 10, 0)
+		for i, id := range []string{"q", "r"} {
+			mustCharge(t, l, opening(id, byte(i+1), math.MaxUint64))
+		}
+		all := []Request{by("alice", half, taking("q", "a", 1, half)), taking("r", "b", 2, half),
+			by("alice", half, taking("q", "c", 1, 1))}
+		all[1].Client = "alice" // who states no share here
+		for _, r := range all[:before] {
+			mustCharge(t, l, r)
+		}
+		if _, err := l.ChargeAll(t.Context(), all[before:]); !errors.Is(err, ErrShare) {
+			t.Errorf("%d charges before: %v", before, err)
+		}
+		if n, err := l.TakenBy(t.Context(), "alice"); before == 2 && (n != math.MaxUint64 || err != nil) {
+			t.Errorf("%d answers, %v", n, err)
+		}
+	}
+}
+
 // Calls that wait together share a commit, and each is judged after those before it.
 func TestQuotaOfAGroup(t *testing.T) {
 	l := create(t, 10, 0)

@@ -134,7 +134,7 @@ func (p pasts) draws(yield func(string, []byte, Digest) bool) bool {
 
 func (p pasts) taken(t taker) (sum uint64) {
 	for _, b := range p {
-		sum += b.taken(t)
+		sum = saturated(sum, b.taken(t))
 	}
 	return sum
 }
