@@ -91,3 +91,82 @@ func TestRegionsHoldTheirHistograms(t *testing.T) {
 		}
 	}
 }
+
+// The bound of ∫(c0 + c1·f)·F(x+f)df is nowhere below it for any F between two laws: each f may take the
+// law that is worse. All signs of c0, of c1 and of their sum occur, and the bound is not far above.
+func TestLargestIsAboveEveryLawBetween(t *testing.T) {
+	const teachers, sigma, fine = 9, 1.3, 2000
+	l, reach, err := Problem{Teachers: teachers, Classes: 4, Affected: 1, Answers: 4, Epsilon: 2, Delta: 1e-5}.law(sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, up := []run{{4, 2}}, []run{{2, 2}}
+	o := others{low: l.momentsOf(low, -reach, reach), up: l.momentsOf(up, -reach, reach)}
+	rng := rand.New(rand.NewPCG(3, 4))
+	seen := map[[3]bool]int{}
+	for range 400 {
+		x, c0, c1 := rng.IntN(9)-2, rng.NormFloat64(), 2*rng.NormFloat64()
+		seen[[3]bool{c0 > 0, c1 > 0, c0+c1 > 0}]++
+		want := 0.0
+		for i := range fine { // by the rule of midpoints
+			f := (float64(i) + 0.5) / fine
+			c := c0 + c1*f
+			want += max(c*l.product(low, x, f, false), c*l.product(up, x, f, true)) / fine
+		}
+		got := o.largest(c0, c1, x)
+		if got < want-1e-6 {
+			t.Errorf("x = %d: (%v, %v) is at most %v, but it can be %v", x, c0, c1, got, want)
+		}
+		if most := want + max(math.Abs(c0), math.Abs(c1))/2; got > most {
+			t.Errorf("x = %d: (%v, %v) is at most %v, far above %v", x, c0, c1, got, want)
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("%d of 6 combinations of signs: %v", len(seen), seen)
+	}
+}
+
+// Without what no histogram has, a region has all histograms that it had, and no pair without the vote
+// that goes.
+func TestWholeRegionsKeepTheirHistograms(t *testing.T) {
+	const teachers, others = 5, 2
+	rng := rand.New(rand.NewPCG(7, 8))
+	within := func(x int, limits [2]int) bool { return limits[0] <= x && x <= limits[1] }
+	kept, empty := 0, 0
+	for range 2000 {
+		span := func(least int) [2]int {
+			from := least + rng.IntN(4)
+			return [2]int{from, from + rng.IntN(4)}
+		}
+		r := region{lead: span(-3), both: span(0), rest: span(0), most: span(0), missing: rng.IntN(2) == 0,
+			teachers: teachers, others: others}
+		whole, ok := r.whole()
+		if ok && whole.both[0] < 1 {
+			t.Fatalf("%+v has no vote that goes", whole)
+		}
+		found := 0
+		for n := 1; n <= teachers; n++ {
+			for m := 0; n+m <= teachers; m++ {
+				for a := 0; n+m+a <= teachers; a++ {
+					for b := 0; b <= a && n+m+a+b <= teachers; b++ {
+						in := func(r region) bool {
+							return within(n-m, r.lead) && within(n+m, r.both) && within(a+b, r.rest) && within(a, r.most)
+						}
+						if n+m+a+b < teachers && !r.missing || !in(r) {
+							continue
+						}
+						if found++; !ok || !in(whole) {
+							t.Fatalf("%+v has %d, %d, %d and %d, but %+v, %t has not", r, n, m, a, b, whole, ok)
+						}
+					}
+				}
+			}
+		}
+		if kept += min(found, 1); !ok {
+			empty++
+		}
+	}
+	if kept < 100 || empty < 100 {
+		t.Errorf("%d regions with histograms, %d without", kept, empty)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant/game"
@@ -295,6 +296,11 @@ func TestRefused(t *testing.T) {
 		c(&p)
 		if _, err := Sigma(t.Context(), p); err == nil {
 			t.Errorf("%+v is not refused", p)
+		}
+	}
+	for _, sigma := range []float64{0, 0.0499, 16385, math.Inf(1), math.NaN()} {
+		if _, err := newGame(t.Context(), good, sigma, 0); err == nil || !strings.Contains(err.Error(), "sigma") {
+			t.Errorf("noise of %v: %v", sigma, err)
 		}
 	}
 	p := good

@@ -447,6 +447,33 @@ func TestComparisonWithTables(t *testing.T) {
 	}
 }
 
+// What is wrong without the votes is refused before they are read, and what is right is not.
+func TestComparisonIsPreparedWithoutVotes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Request)
+		want   string
+	}{
+		"teachers":      {func(r *Request) { *r.Stated.Epsilon = -1 }, "epsilon"},
+		"reach":         {func(r *Request) { *r.Stated.Affected = -1 }, "affected"},
+		"no gap":        {func(r *Request) { r.Many.Gap = new(float64) }, "gap"},
+		"all the gap":   {func(r *Request) { one := 1.0; r.Many.Gap = &one }, "gap"},
+		"a gap":         {func(r *Request) { gap := 1e-3; r.Many.Gap = &gap }, ""},
+		"gap and two":   {func(r *Request) { gap := 1e-3; r.Many.Gap, r.Classes = &gap, 2 }, "more than two classes"},
+		"a mechanism":   {func(r *Request) { r.Mechanism = "no such" }, ""},
+		"shares as yet": {func(r *Request) { r.Many.Shares = "0.5,0.5" }, "shares"},
+	} {
+		r := of(3)
+		r.Stated.Epsilon = new(float64)
+		*r.Stated.Epsilon, r.Stated.TeacherDelta = 1, new(float64)
+		tt.change(&r)
+		c, err := PrepareComparison(r)
+		if (err == nil) != (tt.want == "") || err == nil && c == nil ||
+			err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, %v, want %q", name, c, err, tt.want)
+		}
+	}
+}
+
 // Without an objective a release is judged by agreement; a prior of the source's objective asks for
 // that.
 func TestObjectiveByDefault(t *testing.T) {
@@ -478,16 +505,24 @@ func TestPriced(t *testing.T) {
 	noise.Stated.Epsilon = &inf
 	lnmax := of(2)
 	lnmax.Mechanism = "lnmax"
-	for of, r := range map[string]Request{"noise": noise, "lnmax": lnmax, "table": of(3)} {
+	two := of(3)
+	two.Stated.Affected = new(int)
+	*two.Stated.Affected = 2
+	for of, r := range map[string]Request{"noise": noise, "lnmax": lnmax, "table": of(3), "table of two": two} {
 		name := map[string]string{"lnmax": "lnmax"}[of]
 		name = cmp.Or(name, ensemble.OptimalCounts)
 		g := must.Get(choice(t, r))(t)
 		r.K = 3
 		x := must.Get(Priced(t.Context(), r))(t)
+		event := g.Mechanism().Event()
+		if g.Optimum != nil || g.Noise != nil { // no table is solved for a price
+			event = accountant.ApproxDP{Cost: x.PerAnswer, Neighbours: r.Neighbours}
+		}
 		if x.Mechanism != name || x.PerAnswer != g.Mechanism().PerAnswer() ||
 			x.Problem != g.Mechanism().Problem() ||
-			x.Teachers != (of == "noise") {
-			t.Errorf("%s: %+v, chosen %+v", name, x, g.Plan)
+			x.Problem.Affected != *r.Stated.Affected ||
+			x.Answer == nil || fmt.Sprint(x.Answer) != fmt.Sprint(event) || x.Teachers != (of == "noise") {
+			t.Errorf("%s: %+v, chosen %+v, %v", name, x, g.Plan, g.Mechanism().Event())
 		}
 	}
 	if _, err := Priced(t.Context(), of(3)); err == nil ||

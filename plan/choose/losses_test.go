@@ -3,8 +3,12 @@ package choose
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/release"
 )
 
@@ -26,12 +30,12 @@ func TestLossesAreRead(t *testing.T) {
 		}
 	}
 	var usage *release.UsageError
-	for _, text := range []string{"0.7,0.3", "0.7,0.2,0.2", "no=0.5,no=0.5", "maybe=1", "x,y,z", "1,0,0", "NaN,0.5,0.5"} {
+	for _, text := range []string{"0.7,0.3", "0.7,0.2,0.2", "no=0.5,no=0.5", "maybe=1", "maybe=0.7,yes=0.2,a:b=c=0.1", "x,y,z", "1,0,0", "NaN,0.5,0.5"} {
 		if _, err := ParseShares(text, names); !errors.As(err, &usage) {
 			t.Errorf("shares %q: %v", text, err)
 		}
 	}
-	for _, text := range []string{"no:no=1", "no:yes", "no:yes=x", "no:maybe=1", "no:yes=-1", "no:yes=NaN", "order",
+	for _, text := range []string{"no:no=1", "no:yes", "no:yes=x", "no:maybe=1", "yes:maybe=1", "maybe:yes=1", "no:yes=-1", "no:yes=NaN", "order",
 		"no:yes=1,no:yes=9"} {
 		if _, err := ParseCosts(text, names, nil); !errors.As(err, &usage) {
 			t.Errorf("costs %q: %v", text, err)
@@ -50,5 +54,45 @@ func TestLossesAreRead(t *testing.T) {
 	}
 	if _, err := ParseCosts("balanced", names, nil); !errors.As(err, &usage) {
 		t.Errorf("balanced costs without shares: %v", err)
+	}
+}
+
+// What is stated beside a table by name is what the table is for: shares alone, costs alone, both or nothing.
+func TestStatedBesideATableByName(t *testing.T) {
+	names := []string{"no", "yes"}
+	problem := constraints.Problem{K: 3, M: 1, Epsilon: 1, Affected: 1}
+	for _, own := range []Many{{Shares: "no=0.7,yes=0.3"}, {Cost: "no:yes=9"}, {Shares: "0.7,0.3", Cost: "no:yes=9"}} {
+		o := must.Get(own.CompleteNoise(t.Context(), Noise{}, problem.K, names, nil))(t)
+		table := must.Get(solve.Optimal(t.Context(), problem, o))(t)
+		for text, m := range map[string]Many{
+			"own": own, "nothing": {}, "its shares": {Shares: own.Shares}, "its costs": {Cost: own.Cost},
+		} {
+			if err := m.checkTable(nil, table, names, "table.json"); err != nil {
+				t.Errorf("%+v: %s: %v", own, text, err)
+			}
+		}
+		for _, m := range []Many{{Shares: "0.6,0.4"}, {Shares: own.Shares, Cost: "no:yes=8"}, {Cost: "yes:no=9"}} {
+			if err := m.checkTable(nil, table, names, "table.json"); err == nil {
+				t.Errorf("%+v is a table for %+v", own, m)
+			}
+		}
+	}
+}
+
+// Labels that tell no more than one class always does are refused, unless their price is accepted. Those of a
+// larger ε tell more.
+func TestLabelsThatTellNothing(t *testing.T) {
+	var usage *release.UsageError
+	m := Many{Shares: "no=0.95,yes=0.05"}
+	for epsilon, tells := range map[float64]bool{1e-4: false, 6: true} {
+		o := must.Get(m.CompleteNoise(t.Context(), Noise{}, 3, []string{"no", "yes"}, nil))(t)
+		table := must.Get(solve.Optimal(t.Context(), constraints.Problem{K: 3, TotalEpsilon: epsilon,
+			Epsilon: math.Inf(1), Affected: 1}, o))(t)
+		if err := m.CheckTells(t.Context(), nil, table); errors.As(err, &usage) == tells {
+			t.Errorf("epsilon = %v: %v", epsilon, err)
+		}
+		if err := (Many{AcceptConstant: true}).CheckTells(t.Context(), nil, table); err != nil {
+			t.Errorf("epsilon = %v, accepted: %v", epsilon, err)
+		}
 	}
 }
