@@ -167,6 +167,19 @@ func TestCurve(t *testing.T) {
 			t.Errorf("%s, neighbours: %v %s", over, err, svg)
 		}
 	}
+	// The line of what is wanted is at 0.9 unless another agreement is.
+	drawn := map[string]string{}
+	for _, wanted := range []string{"", "0.9", "0.8"} {
+		s := maps.Clone(small)
+		s["agreement"] = wanted
+		svg, err := DrawCurve(s, "K", nil, 0)
+		if drawn[wanted] = svg; err != nil {
+			t.Error(err)
+		}
+	}
+	if drawn[""] != drawn["0.9"] || drawn[""] == drawn["0.8"] {
+		t.Error("the wanted agreement is not 0.9 by default")
+	}
 	if _, err := Axis(small, "affected"); err == nil {
 		t.Error("an axis that there is none of")
 	}
@@ -180,6 +193,56 @@ func TestCurve(t *testing.T) {
 	own.X = p.X
 	if err != nil || !reflect.DeepEqual(p, own) || !strings.HasPrefix(a.Short, p.Shown+" of 4 labels") {
 		t.Errorf("%+v at what is stated, planned %v, %v", p, a.Report.Choices[0].Agreement, err)
+	}
+}
+
+// An axis of teachers of more than two classes ends where the page does, and not before.
+func TestAxisOfTeachersEndsWithThePage(t *testing.T) {
+	two, err := Axis(Stated{"K": "60"}, "K")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for classes, ends := range map[string]bool{"3": false, "4": true, "6": true} {
+		s := Stated{"K": "60", "num-classes": classes}
+		axis, err := Axis(s, "K")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := s.count("num-classes", "", 0)
+		last := int(axis[len(axis)-1])
+		if err != nil || plurality.Histograms(last, n) > mostHistograms && last != 60 {
+			t.Errorf("%s classes: the axis ends at %d teachers", classes, last)
+		}
+		most := int(two[len(two)-1])
+		if full := last == most; full == ends || !full && plurality.Histograms(last+1, n) <= mostHistograms {
+			t.Errorf("%s classes: the axis ends at %d teachers of %d", classes, last, most)
+		}
+	}
+}
+
+// Errors and notes name parameters as the page does.
+func TestFieldNames(t *testing.T) {
+	for parameter, want := range map[string]string{"affected": "“Teachers that one record reaches”", "data": "their reach",
+		"number of teachers K": "the number of teachers", "classes": "“Classes”", "delta": "delta"} {
+		if got := fieldName(parameter); got != want {
+			t.Errorf("%s is called %s", parameter, got)
+		}
+	}
+	for in, want := range map[string]string{"": "", "A": "a", "No One": "no One"} {
+		if got := lowerFirst(in); got != want {
+			t.Errorf("%q begins a sentence as %q", in, got)
+		}
+	}
+}
+
+// Formats that the page does not link are refused by their names, and the command is named.
+func TestFilesThatThePageReads(t *testing.T) {
+	for name, read := range map[string]bool{"v.csv": true, "v.tsv.gz": true, "v.txt": true, "v.parquet": false, "v.npy": false,
+		"v.npz": false, "v.csv.zst": false} {
+		rows, err := FirstRows(t.Context(), name, []byte("query,t1,t2\na,0,1\n"))
+		if (err == nil) != read || read && len(rows) != 2 || !read && !strings.Contains(err.Error(), "darrm votes describe") {
+			t.Errorf("%s: %q, %v", name, rows, err)
+		}
 	}
 }
 
@@ -419,5 +482,21 @@ func TestStoryOfOneLabel(t *testing.T) {
 		if err != nil || !strings.Contains(s.Says, want) {
 			t.Errorf("%s labels: %+v, %v", queries, s, err)
 		}
+	}
+}
+
+// Every true class counts as one, the first too; a row without a label has none.
+func TestTruthsOfVotes(t *testing.T) {
+	const data = "query,t1,t2,t3,label\na,0,0,1,0\nb,1,1,0,0\nc,1,1,1,1\nd,0,0,0,\n"
+	o, err := options(t.Context(), Stated{}, "v.csv", []byte(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ballotsOf(t.Context(), o, []byte(data), 3, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := b.Plain(); math.Abs(s.Accuracy-2./3) > 1e-15 || b.Len() != 4 {
+		t.Errorf("of three known truths the majority has %+v", s)
 	}
 }
