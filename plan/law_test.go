@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ensemble/labellaw"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -353,5 +354,32 @@ func TestCounted(t *testing.T) {
 		if _, err := Counted(4, 3, c); err == nil {
 			t.Errorf("%v are counts", c)
 		}
+	}
+}
+
+// The law of classes with shares, summed over the true class: each teacher is right with probability mean, one by
+// one.
+func TestNamedLawByHand(t *testing.T) {
+	const mean = 0.8
+	shares := plurality.Shares{0.9, 0.1}
+	l := must.Get(NamedLaw(2, 2, mean, shares))(t)
+	if !l.Named() || l.Mean() != mean {
+		t.Errorf("named %t, mean %v", l.Named(), l.Mean())
+	}
+	want := map[[2]int]float64{
+		{2, 0}: 0.9*mean*mean + 0.1*(1-mean)*(1-mean), {1, 1}: 2 * mean * (1 - mean),
+		{0, 2}: 0.1*mean*mean + 0.9*(1-mean)*(1-mean),
+	}
+	n := 0
+	for counts, share := range l.Histograms() {
+		if n++; math.Abs(share-want[[2]int(counts)]) > 1e-12 {
+			t.Errorf("%v has %v, want %v", counts, share, want[[2]int(counts)])
+		}
+	}
+	if n != len(want) {
+		t.Errorf("%d histograms", n)
+	}
+	if _, err := NamedLaw(2, 2, mean, plurality.Shares{0.9, 0.2}); err == nil {
+		t.Error("shares of sum 1.1")
 	}
 }

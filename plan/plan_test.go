@@ -257,6 +257,47 @@ func TestAdviceIsFeasible(t *testing.T) {
 	}
 }
 
+// Tables of few histograms are advised too: the least budget for many classes is that of the optimum.
+func TestAdviceOfTheOptimum(t *testing.T) {
+	r := request(t, 5, 3, nothing)
+	r.Budget, r.Queries, r.Agreement = accountant.Cost{Epsilon: 1}, 2, 0.95
+	a := mustPlan(t, r).Advice
+	if a == nil || a.EpsilonName != ensemble.OptimalCounts {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A composition of labels without a δ of their own has the whole budget's, which no grid rounds down.
+func TestSlackOfPureLabels(t *testing.T) {
+	r := request(t, 5, 2, nothing)
+	r.Budget.Delta = 1.23456789e-5
+	if slack, ok := r.slack(0); !ok || slack != r.Budget.Delta {
+		t.Errorf("%v of %v, %t", slack, r.Budget.Delta, ok)
+	}
+	if slack, ok := r.slack(1e-6); !ok || !(slack > 0 && slack <= 1.23456789e-5-10*1e-6) {
+		t.Errorf("%v beside ten labels of δ = 1e-6, %t", slack, ok)
+	}
+	if _, ok := r.slack(2e-6); ok {
+		t.Error("ten labels of δ = 2e-6 fit")
+	}
+}
+
+// Each number is planned for as a request of its own, and told as it is.
+func TestNumbersArePlans(t *testing.T) {
+	r := request(t, 5, 2, nothing)
+	r.Budget.Delta = 0
+	var told []int
+	r.Progress = func(done, of int) { told = append(told, done, of) }
+	all := must.Get(Numbers(t.Context(), r, []int{1, 3}))(t)
+	if !slices.Equal(told, []int{1, 2, 2, 2}) || len(all) != 2 || all[0].Queries != 1 || all[1].Queries != 3 {
+		t.Fatalf("told %v: %+v", told, all)
+	}
+	r.Progress, r.Queries = nil, 3
+	if own := mustPlan(t, r).Choices[0]; own.Title() != all[1].Plan.Choices[0].Title() || own.Total != all[1].Plan.Choices[0].Total {
+		t.Errorf("%+v, planned alone %+v", all[1].Plan.Choices[0], own)
+	}
+}
+
 func TestInfeasible(t *testing.T) {
 	r := request(t, 11, 2, nothing)
 	r.Budget, r.Queries = accountant.Cost{Epsilon: 1e-6}, 100

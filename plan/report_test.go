@@ -64,6 +64,17 @@ func TestReportNotes(t *testing.T) {
 			r.Affected, r.Teachers, r.Randomness, r.Queries = 1, private, ensemble.FreshTeachers, 1
 		}, ReportOptions{}, []string{"No noise is needed: all the votes that one record reaches may be " +
 			"revealed within the budget."}, ""},
+		"many classes": {func(r *Request) {
+			r.Affected, r.Teachers, r.Randomness, r.Classes = 1, private, ensemble.FrozenTeachers, 3
+			r.Votes = must.Get(Prior(3, 3, 0.75))(t)
+		}, ReportOptions{}, []string{"The teachers' own privacy fits the budget without noise: the class with the most votes"},
+			"No noise is needed"},
+		"few ones of several labels": {func(r *Request) { r.Queries, r.Several = 5, ensemble.Several{Labels: 5, MostYes: 1} }, ReportOptions{},
+			[]string{"At most 1 of the 5 labels of a question are counted of a teacher, so a label has at most 0.6 of the 3 votes"}, ""},
+		"several labels": {func(r *Request) { r.Queries, r.Several = 5, ensemble.Several{Labels: 5} }, ReportOptions{}, nil,
+			"labels of a question are counted"},
+		"all of several labels": {func(r *Request) { r.Queries, r.Several = 5, ensemble.Several{Labels: 5, MostYes: 5} }, ReportOptions{}, nil,
+			"labels of a question are counted"},
 		"wanted more": {func(r *Request) { r.Affected, r.Budget.Epsilon, r.Agreement = 1, 0.5, 0.9 },
 			ReportOptions{},
 			[]string{"For 90.00 % agreement, 2 labels need a budget of ε = ",

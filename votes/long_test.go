@@ -208,12 +208,14 @@ func TestLongRefuses(t *testing.T) {
 			"more than 2 votes are not sorted in memory"},
 		"single votes, streamed": {nil, func(o *Options) { o.longVotes, o.KeepVotes = 1, true }, "are not kept"},
 		"an id twice":            {nil, func(o *Options) { o.QueryIDs = []string{"T1", "T1"} }, "query ids"},
-		"no ids":                 {nil, func(o *Options) { o.QueryIDs = []string{} }, "query ids"},
-		"a list of columns":      {nil, func(o *Options) { o.VoteColumns = []string{"answer"} }, "goes without layout long"},
-		"a truth":                {nil, func(o *Options) { o.LabelColumn = "when" }, "goes without layout long"},
-		"another layout":         {nil, func(o *Options) { o.Layout = LayoutWide }, "vote column goes with layout long"},
-		"no such column":         {nil, func(o *Options) { o.TeacherColumn = "model" }, `no column "model" for the teacher (teacher column)`},
-		"one column twice":       {nil, func(o *Options) { o.TeacherColumn = "answer" }, "at once"},
+		"no ids":                 {nil, func(o *Options) { o.QueryIDs = []string{} }, "between 1 and"},
+		"too many ids": {nil, func(o *Options) { o.QueryIDs = make([]string, maxQueryIDs+1) },
+			fmt.Sprintf("between 1 and %d", maxQueryIDs)},
+		"a list of columns": {nil, func(o *Options) { o.VoteColumns = []string{"answer"} }, "goes without layout long"},
+		"a truth":           {nil, func(o *Options) { o.LabelColumn = "when" }, "goes without layout long"},
+		"another layout":    {nil, func(o *Options) { o.Layout = LayoutWide }, "vote column goes with layout long"},
+		"no such column":    {nil, func(o *Options) { o.TeacherColumn = "model" }, `no column "model" for the teacher (teacher column)`},
+		"one column twice":  {nil, func(o *Options) { o.TeacherColumn = "answer" }, "at once"},
 	} {
 		o := longOptions(FormatCSV)
 		o.K, o.QueryIDs = 2, []string{"T1", "T2"}

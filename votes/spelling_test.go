@@ -133,3 +133,17 @@ func TestRanksAreOfCanonicalNames(t *testing.T) {
 		}
 	}
 }
+
+// A boolean is the class of its number, beside every spelling of that number.
+func TestBooleansAreTheirNumbers(t *testing.T) {
+	for yes, number := range map[bool]string{false: "0", true: "1"} {
+		var boolean, text cell
+		boolean.setBool(yes)
+		text.setText(textCell, number+".0")
+		a, _ := spellingOf(&boolean)
+		b, _ := spellingOf(&text)
+		if a.value != number || b.value != number || a.missing || a.blank {
+			t.Errorf("%t is %+v beside %+v", yes, a, b)
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -265,5 +267,20 @@ func TestSettle(t *testing.T) {
 	c.Blocks[0].Name, c.Notes[0] = "z", "z"
 	if b.Blocks[0].Name != "a" || b.Notes[0] != "b" {
 		t.Error("a clone shares its slices")
+	}
+}
+
+// The multiplier that is priced is not above the exact quotient, and the one that is planned for is above it
+// again, by less than anybody sees.
+func TestMultipliersAreRoundedDown(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		b := Block{Deviation: math.Exp(20 * rng.NormFloat64()), Sensitivity: math.Exp(20 * rng.NormFloat64())}
+		exact := new(big.Rat).Quo(new(big.Rat).SetFloat64(b.Deviation), new(big.Rat).SetFloat64(b.Sensitivity))
+		got := new(big.Rat).SetFloat64(b.Multiplier())
+		near := new(big.Rat).Mul(got, new(big.Rat).SetFloat64(1+0x1p-39))
+		if got.Cmp(exact) > 0 || near.Cmp(exact) < 0 {
+			t.Fatalf("%+v: %v for %s", b, b.Multiplier(), exact.FloatString(20))
+		}
 	}
 }

@@ -23,5 +23,9 @@ func TestMutantsDie(t *testing.T) {
 			Old:    "a, b := (2+e)*means[i], e*masses[i]",
 			New:    "i = min(i+1, m)\n\ta, b := (2+e)*means[i], e*masses[i]",
 			Killer: "TestLossesAreOfTheTheorem|TestExactIsABound"},
+		{Name: "more reports hide than there are", File: "blanket.go", Old: "cover * (1 - num.Margin)",
+			New: "cover * (1 + num.Margin)", Killer: "TestBlanketIsRoundedToItsDearerSide"},
+		{Name: "a bit tells less than it does", File: "blanket.go", Old: "kappa*(1+num.Margin)",
+			New: "kappa*(1-num.Margin)", Killer: "TestBlanketIsRoundedToItsDearerSide"},
 	})
 }
