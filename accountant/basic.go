@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -87,10 +88,7 @@ func checkComposition(k int, each Cost) error {
 
 // check validates the pair; prefix names whose it is.
 func (c Cost) check(prefix string) error {
-	if err := check.Epsilon(prefix+"epsilon", c.Epsilon); err != nil {
-		return err
-	}
-	return check.Delta(prefix+"delta", c.Delta)
+	return cmp.Or(check.Epsilon(prefix+"epsilon", c.Epsilon), check.Delta(prefix+"delta", c.Delta))
 }
 
 func times(k int, x float64) *big.Rat {

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 
@@ -63,10 +64,7 @@ func EpsilonFromZCDP(rho, delta float64) (float64, error) {
 // which is (√(ln(1/δ)+ε) - √ln(1/δ))² without its cancellation. It takes ε > 0 finite and
 // δ in (0,1).
 func ZCDPFor(target Cost) (float64, error) {
-	if err := check.Positive("epsilon", target.Epsilon); err != nil {
-		return 0, err
-	}
-	if err := check.Within("delta", target.Delta); err != nil {
+	if err := cmp.Or(check.Positive("epsilon", target.Epsilon), check.Within("delta", target.Delta)); err != nil {
 		return 0, err
 	}
 	l := -logDown(target.Delta)

@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -21,13 +22,8 @@ import (
 // Source: Balle and Wang, Improving the Gaussian Mechanism for Differential Privacy
 // (2018), Theorem 8.
 func GaussianDelta(sigma, epsilon float64) (float64, error) {
-	if err := noiseRange("noise multiplier", sigma); err != nil {
-		return 0, err
-	}
-	if err := check.Epsilon("epsilon", epsilon); err != nil {
-		return 0, err
-	}
-	if err := pureRange("epsilon", epsilon); err != nil {
+	if err := cmp.Or(noiseRange("noise multiplier", sigma), check.Epsilon("epsilon", epsilon),
+		pureRange("epsilon", epsilon)); err != nil {
 		return 0, err
 	}
 	return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), nil
@@ -57,10 +53,7 @@ func gaussianDelta(sigma, epsilon *big.Rat) float64 {
 // GaussianDelta, rounded up; ErrUnsupported where ε is larger. It takes sigma between 1e-4
 // and 1e8 and delta in (0,1).
 func GaussianEpsilon(sigma, delta float64) (float64, error) {
-	if err := noiseRange("noise multiplier", sigma); err != nil {
-		return 0, err
-	}
-	if err := check.Within("delta", delta); err != nil {
+	if err := cmp.Or(noiseRange("noise multiplier", sigma), check.Within("delta", delta)); err != nil {
 		return 0, err
 	}
 	return gaussianEpsilon(sigma, delta)

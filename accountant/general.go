@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,10 +39,7 @@ func General(k int, each Cost, slack float64) (Cost, error) {
 // where each sum and product counts every mechanism. Source: Kairouz, Oh and Viswanath
 // (2015), Theorem 3.5.
 func generalOf(parts []Repeated, slack float64) (Cost, error) {
-	if err := checkParts(parts); err != nil {
-		return Cost{}, err
-	}
-	if err := check.Within("slack", slack); err != nil {
+	if err := cmp.Or(checkParts(parts), check.Within("slack", slack)); err != nil {
 		return Cost{}, err
 	}
 	if !slices.ContainsFunc(parts, func(p Repeated) bool { return p.Count > 0 }) {

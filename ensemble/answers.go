@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -209,10 +210,7 @@ func (r Answers) checkPlan() error {
 	if r.Queries < 0 {
 		return check.Want("queries", r.Queries, "at least 0")
 	}
-	if err := check.Teachers(r.K); err != nil {
-		return err
-	}
-	if err := check.Affected(r.Affected, r.K); err != nil {
+	if err := cmp.Or(check.Teachers(r.K), check.Affected(r.Affected, r.K)); err != nil {
 		return err
 	}
 	if !(r.Slack >= 0 && r.Slack < 1) {
@@ -239,10 +237,7 @@ func (r Answers) checkTeachers() error {
 
 // checkCost validates the pair; prefix names whose it is.
 func checkCost(prefix string, c accountant.Cost) error {
-	if err := check.Epsilon(prefix+"epsilon", c.Epsilon); err != nil {
-		return err
-	}
-	return check.Delta(prefix+"delta", c.Delta)
+	return cmp.Or(check.Epsilon(prefix+"epsilon", c.Epsilon), check.Delta(prefix+"delta", c.Delta))
 }
 
 func (r Answers) checkNoise() error {

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -33,10 +34,7 @@ type ballot struct {
 
 // NewBallots returns empty ballots of k teachers over the given number of classes.
 func NewBallots(k, classes int) (*Ballots, error) {
-	if err := check.Teachers(k); err != nil {
-		return nil, err
-	}
-	if err := check.Classes(classes); err != nil {
+	if err := cmp.Or(check.Teachers(k), check.Classes(classes)); err != nil {
 		return nil, err
 	}
 	return &Ballots{k: k, classes: classes, index: map[string]int{}}, nil

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -128,10 +129,7 @@ func checkNormal(claim accountant.Cost) error {
 }
 
 func checkPromise(target accountant.Cost) error {
-	if err := check.LabelEpsilon(target.Epsilon); err != nil {
-		return err
-	}
-	return check.Delta("delta", target.Delta)
+	return cmp.Or(check.LabelEpsilon(target.Epsilon), check.Delta("delta", target.Delta))
 }
 
 func checkTarget(s Setting, target accountant.Cost) error {

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -27,13 +28,7 @@ type Setting struct {
 
 // Validate returns an error naming the first field that breaks its rule.
 func (s Setting) Validate() error {
-	if err := check.Teachers(s.K); err != nil {
-		return err
-	}
-	if err := check.Classes(s.Classes); err != nil {
-		return err
-	}
-	if err := check.Affected(s.Affected, s.K); err != nil {
+	if err := cmp.Or(check.Teachers(s.K), check.Classes(s.Classes), check.Affected(s.Affected, s.K)); err != nil {
 		return err
 	}
 	_, err := accountant.New(s.Neighbours)
@@ -44,10 +39,7 @@ func (s Setting) Validate() error {
 // missing: Classes counts of at least 0 which, with the missing ones, add up to K. With Missing
 // they add up to at most K, what is left being none, and missing is 0: nothing takes a place.
 func (s Setting) CheckCounts(counts []int, missing int) error {
-	if err := check.Teachers(s.K); err != nil {
-		return err
-	}
-	return check.Votes(counts, missing, s.K, s.Classes, s.Missing)
+	return cmp.Or(check.Teachers(s.K), check.Votes(counts, missing, s.K, s.Classes, s.Missing))
 }
 
 // ErrMissing is the error where a mechanism is asked to answer votes that may be none, and is not

@@ -1,6 +1,7 @@
 package gamma
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -71,10 +72,7 @@ func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error
 	if err := p.Validate(); err != nil {
 		return Func{}, err
 	}
-	if err := check.Epsilon("tau", tau); err != nil {
-		return Func{}, err
-	}
-	if err := check.Probability("lambda", lambda); err != nil {
+	if err := cmp.Or(check.Epsilon("tau", tau), check.Probability("lambda", lambda)); err != nil {
 		return Func{}, err
 	}
 	// Numerator and denominator are divided by E, and the fraction within by

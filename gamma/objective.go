@@ -23,10 +23,7 @@ import (
 // The weights decide how useful γ is and never whether it is private, as long as
 // they do not depend on the private data.
 func Weights(k int, mu float64) ([]float64, error) {
-	if err := check.Teachers(k); err != nil {
-		return nil, err
-	}
-	if err := check.PriorMean(mu); err != nil {
+	if err := cmp.Or(check.Teachers(k), check.PriorMean(mu)); err != nil {
 		return nil, err
 	}
 	b := poissonbinom.Binomial(k, mu)
@@ -205,10 +202,7 @@ func UniformCounts(k int) ([]float64, error) {
 //
 // for Objective.Counts. It needs no data.
 func TwoSidedCounts(k int, mu float64) ([]float64, error) {
-	if err := check.Teachers(k); err != nil {
-		return nil, err
-	}
-	if err := check.PriorMean(mu); err != nil {
+	if err := cmp.Or(check.Teachers(k), check.PriorMean(mu)); err != nil {
 		return nil, err
 	}
 	b := poissonbinom.Binomial(k, mu)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -143,10 +144,7 @@ type Budget struct{ limit Cost }
 // charge is smaller than what it pays for. It takes finite ε ≥ 0 and δ in [0,1);
 // a float64 stands for its shortest decimal. ε of 2⁸⁰ and more does not fit.
 func NewCost(epsilon, delta float64) (Cost, error) {
-	if err := check.Epsilon("epsilon", epsilon); err != nil {
-		return Cost{}, err
-	}
-	if err := check.Delta("delta", delta); err != nil {
+	if err := cmp.Or(check.Epsilon("epsilon", epsilon), check.Delta("delta", delta)); err != nil {
 		return Cost{}, err
 	}
 	return costOf(num.Decimal(epsilon), num.Decimal(delta), true)
@@ -156,10 +154,7 @@ func NewCost(epsilon, delta float64) (Cost, error) {
 // that no ledger allows more than was granted. Ranges are those of [NewCost]; a
 // positive number that rounds to 0 is an error, and so is a budget of nothing.
 func NewBudget(epsilon, delta float64) (Budget, error) {
-	if err := check.Epsilon("budget epsilon", epsilon); err != nil {
-		return Budget{}, err
-	}
-	if err := check.Delta("budget delta", delta); err != nil {
+	if err := cmp.Or(check.Epsilon("budget epsilon", epsilon), check.Delta("budget delta", delta)); err != nil {
 		return Budget{}, err
 	}
 	c, err := costOf(num.Decimal(epsilon), num.Decimal(delta), false)

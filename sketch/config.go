@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
@@ -75,10 +76,8 @@ func (c Config) check() error {
 		return check.Want("ensemble", uint8(c.Ensemble),
 			"RowSelect, SRHT, Gaussian, GaussianRowNorm, CountSketch or Haar")
 	}
-	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {
-		return err
-	}
-	if err := check.Whole("numbers per client k", c.K, 1, c.D); err != nil {
+	if err := cmp.Or(check.Whole("dimension d", c.D, 1, MaxDimension),
+		check.Whole("numbers per client k", c.K, 1, c.D)); err != nil {
 		return err
 	}
 	if err := check.Whole("clients n", c.N, 1, maxNumbers/c.K); err != nil {

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -39,10 +40,8 @@ func newRotated(b baseline, bits int) (*rotated, error) {
 		return nil, err
 	}
 	r := &rotated{baseline: b, bits: bits}
-	if err := check.Whole("numbers per client k", b.K, 1, r.padded()); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("bits per number", bits, 1, maxRotatedBits); err != nil {
+	if err := cmp.Or(check.Whole("numbers per client k", b.K, 1, r.padded()),
+		check.Whole("bits per number", bits, 1, maxRotatedBits)); err != nil {
 		return nil, err
 	}
 	r.law = lloydMax(bits)

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -18,10 +19,8 @@ const MaxComposed = 1000
 // Validate returns an error naming the field that breaks its rule: Epsilon in (0, 700], Delta in
 // [0,1).
 func (e Each) Validate() error {
-	if err := check.UpTo("epsilon of each answer", e.Epsilon, MaxEpsilon); err != nil {
-		return err
-	}
-	return check.Delta("delta of each answer", e.Delta)
+	return cmp.Or(check.UpTo("epsilon of each answer", e.Epsilon, MaxEpsilon),
+		check.Delta("delta of each answer", e.Delta))
 }
 
 // Keeps reports whether every pair, in both orders, has Σ (P - e^ε·P')₊ ≤ δ of e, decided in whole
@@ -72,10 +71,8 @@ func (e Each) Composed(epsilon float64, answers int) (float64, error) {
 	if err := e.Validate(); err != nil {
 		return 0, err
 	}
-	if err := check.ProfileEpsilon(epsilon); err != nil {
-		return 0, err
-	}
-	if err := check.Whole("answers that are composed", answers, 1, MaxComposed); err != nil {
+	if err := cmp.Or(check.ProfileEpsilon(epsilon),
+		check.Whole("answers that are composed", answers, 1, MaxComposed)); err != nil {
 		return 0, err
 	}
 	one, total := num.FromInt(1), num.Decimal(epsilon)

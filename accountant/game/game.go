@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,10 +75,8 @@ func (o *Options) fill() error {
 	if !(o.Step >= 1e-3 && o.Step <= 1) {
 		return check.Want("step of a game", o.Step, "in [0.001, 1]")
 	}
-	if err := check.Whole("exact pairs of a game", o.Exact, 1, MaxExact); err != nil {
-		return err
-	}
-	return check.Whole("groups of a game", o.Groups, 1, MaxGroups)
+	return cmp.Or(check.Whole("exact pairs of a game", o.Exact, 1, MaxExact),
+		check.Whole("groups of a game", o.Groups, 1, MaxGroups))
 }
 
 // Game is the game of one table. It is immutable and safe for concurrent use.

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -24,10 +25,7 @@ func (g *Game) Delta(ctx context.Context, epsilon float64, answers int) (float64
 	if g == nil || g.lattice == nil {
 		return 0, errNoGame
 	}
-	if err := check.ProfileEpsilon(epsilon); err != nil {
-		return 0, err
-	}
-	if err := checkAnswers(answers); err != nil {
+	if err := cmp.Or(check.ProfileEpsilon(epsilon), checkAnswers(answers)); err != nil {
 		return 0, err
 	}
 	k, lower, upper := g.position(epsilon)
@@ -67,10 +65,7 @@ func (g *Game) Epsilon(ctx context.Context, delta float64, answers int) (float64
 	if g == nil || g.lattice == nil {
 		return 0, errNoGame
 	}
-	if err := check.Within("delta", delta); err != nil {
-		return 0, err
-	}
-	if err := checkAnswers(answers); err != nil {
+	if err := cmp.Or(check.Within("delta", delta), checkAnswers(answers)); err != nil {
 		return 0, err
 	}
 	if g.renyi.sure(answers) > delta {
@@ -152,10 +147,7 @@ func (g *Game) Curve(ctx context.Context, least float64, answers int) ([]Point, 
 	if g == nil || g.lattice == nil {
 		return nil, errNoGame
 	}
-	if err := check.Within("least delta of a curve", least); err != nil {
-		return nil, err
-	}
-	if err := checkAnswers(answers); err != nil {
+	if err := cmp.Or(check.Within("least delta of a curve", least), checkAnswers(answers)); err != nil {
 		return nil, err
 	}
 	top := max(1, int(g.guess(least, answers)/g.lattice.step)+1)

@@ -1,6 +1,7 @@
 package labellaw
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -16,10 +17,7 @@ type Channel struct {
 
 // Validate returns an error naming the first field that breaks its rule.
 func (c Channel) Validate() error {
-	if err := check.Classes(c.Classes); err != nil {
-		return err
-	}
-	if err := check.Probability("agreement", c.Agrees); err != nil {
+	if err := cmp.Or(check.Classes(c.Classes), check.Probability("agreement", c.Agrees)); err != nil {
 		return err
 	}
 	if !(c.Abstains >= 0 && c.Agrees+c.Abstains <= 1+rounding) {

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -63,10 +64,8 @@ const maxRuns = 1000
 // than there are. Cost: Runs trainings.
 func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expected, error) {
 	e := Expected{Records: n, Epsilon: target.Epsilon, Score: ScoreOf(f.Problem.Task)}
-	if err := check.Whole("runs", f.Runs, 1, maxRuns); err != nil {
-		return e, err
-	}
-	if err := check.Whole("number of records", n, 1, math.MaxInt32); err != nil {
+	if err := cmp.Or(check.Whole("runs", f.Runs, 1, maxRuns),
+		check.Whole("number of records", n, 1, math.MaxInt32)); err != nil {
 		return e, err
 	}
 	p := f.Problem

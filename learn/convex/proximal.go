@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,13 +68,8 @@ func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
 			return s, err
 		}
 	}
-	if err := check.Within("delta", delta); err != nil {
-		return s, err
-	}
-	if err := check.Whole("number of records", n, 1, 0); err != nil {
-		return s, err
-	}
-	if err := check.Whole("dimension", d, 1, 0); err != nil {
+	if err := cmp.Or(check.Within("delta", delta), check.Whole("number of records", n, 1, 0),
+		check.Whole("dimension", d, 1, 0)); err != nil {
 		return s, err
 	}
 	least := 1.1

@@ -1,6 +1,7 @@
 package federated
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -142,10 +143,8 @@ func (c PSGM) New(n, features int) (*Plan, error) {
 		}
 	}
 	fewest := min(p.expected(0), p.expected(1))
-	if err := check.Whole("missing reports", c.Missing, 0, fewest-1); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("colluding reports", c.Colluding, 0, fewest-c.Missing-1); err != nil {
+	if err := cmp.Or(check.Whole("missing reports", c.Missing, 0, fewest-1),
+		check.Whole("colluding reports", c.Colluding, 0, fewest-c.Missing-1)); err != nil {
 		return nil, err
 	}
 	p.price = train.Price{Method: p.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}

@@ -1,6 +1,7 @@
 package federated
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -96,10 +97,8 @@ func (s Setting) check(n, features int) (*task, error) {
 	if s.Loss == nil {
 		return nil, check.Want("task", "none", "stated, such as logistic")
 	}
-	if err := check.Whole("features", features, 1, 0); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("silos", len(s.Silos), 1, maxSilos); err != nil {
+	if err := cmp.Or(check.Whole("features", features, 1, 0),
+		check.Whole("silos", len(s.Silos), 1, maxSilos)); err != nil {
 		return nil, err
 	}
 	sum := 0
@@ -152,10 +151,8 @@ func (t *task) checkLocal() error {
 		t.Local.Steps = 1
 		return nil
 	}
-	if err := check.Whole("local steps", t.Local.Steps, 1, maxSteps); err != nil {
-		return err
-	}
-	if err := check.Whole("local batch", t.Local.Batch, 1, t.smallest); err != nil {
+	if err := cmp.Or(check.Whole("local steps", t.Local.Steps, 1, maxSteps),
+		check.Whole("local batch", t.Local.Batch, 1, t.smallest)); err != nil {
 		return err
 	}
 	if !train.InScale(t.Local.Clip) {

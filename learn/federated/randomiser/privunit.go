@@ -1,6 +1,7 @@
 package randomiser
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -56,13 +57,8 @@ const MaxBits = 8
 // NewPrivUnit returns the randomiser of d dimensions and ε₀ at most epsilon, with an index of 1 to
 // 8 bits and the cap that makes Scale least. projection is k, 0 for none.
 func NewPrivUnit(d int, epsilon float64, bits, projection int) (*PrivUnit, error) {
-	if err := checkShape(d, epsilon); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("bits of the index", bits, 1, MaxBits); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("projection", projection, 0, d); err != nil {
+	if err := cmp.Or(checkShape(d, epsilon), check.Whole("bits of the index", bits, 1, MaxBits),
+		check.Whole("projection", projection, 0, d)); err != nil {
 		return nil, err
 	}
 	r := &PrivUnit{d: d, inner: d}

@@ -1,6 +1,7 @@
 package randomiser
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"gonum.org/v1/gonum/floats"
@@ -32,10 +33,7 @@ var _ Randomizer = (*RandK)(nil)
 
 // NewRandK returns the randomiser of k of d coordinates, 1 ≤ k ≤ d, and ε₀ at most epsilon.
 func NewRandK(d, k int, epsilon float64) (*RandK, error) {
-	if err := checkShape(d, epsilon); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("coordinates of a report", k, 1, d); err != nil {
+	if err := cmp.Or(checkShape(d, epsilon), check.Whole("coordinates of a report", k, 1, d)); err != nil {
 		return nil, err
 	}
 	inner, err := NewOneBit(k, epsilon)

@@ -1,6 +1,7 @@
 package iteration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,10 +44,7 @@ type Report struct {
 }
 
 func checkTarget(target accountant.Cost) error {
-	if err := check.Positive("epsilon", target.Epsilon); err != nil {
-		return err
-	}
-	return check.Within("delta", target.Delta)
+	return cmp.Or(check.Positive("epsilon", target.Epsilon), check.Within("delta", target.Delta))
 }
 
 // Report returns the cost of the event at δ in (0,1). A mode whose conditions fail is

@@ -17,6 +17,7 @@
 package onevsrest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -45,10 +46,8 @@ func (m Method) Plan(ctx context.Context, n, d int) (train.Plan, error) {
 }
 
 func (m Method) plan(ctx context.Context, n, d int) (*plan, error) {
-	if err := check.Whole("number of classes", m.Classes, 3, maxClasses); err != nil {
-		return nil, err
-	}
-	if err := check.Target(m.Target.Epsilon, m.Target.Delta); err != nil {
+	if err := cmp.Or(check.Whole("number of classes", m.Classes, 3, maxClasses),
+		check.Target(m.Target.Epsilon, m.Target.Delta)); err != nil {
 		return nil, err
 	}
 	p := &plan{m: m}
