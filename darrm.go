@@ -32,7 +32,7 @@ const (
 	Frozen = ensemble.FrozenTeachers
 )
 
-// Teachers states what is known of the teachers. All that is promised rests on it.
+// Teachers states what is known of the teachers. Every promise rests on it.
 type Teachers struct {
 	K          int      // how many there are; required
 	Neighbours Relation // required
@@ -83,7 +83,7 @@ func (t Teachers) request() choose.Request {
 	return choose.Request{Stated: t.stated(), Service: true}
 }
 
-// Mechanism is the noise for votes of certain teachers, certified for what it promises.
+// Mechanism is the noise for the votes of certain teachers, with its certified promise.
 type Mechanism struct {
 	teachers Teachers
 	stated   ensemble.Stated // what the mechanism presumes of them
@@ -102,14 +102,14 @@ func (m *Mechanism) PerLabel() accountant.Cost {
 	return m.plan.Mechanism().PerAnswer()
 }
 
-// Labels returns the release, of this name in the book, of a label for each query in files of
-// votes, with all that the mechanism states of the teachers and their number. The caller sets
-// Votes, the files, and Output, and calls Run. Votes of other teachers or classes are an error of
-// Run, and so is what is missing.
+// Labels returns a release of one label for each query in files of votes. name is its request id in
+// the book. The release has all that the mechanism states of the teachers and their number. The
+// caller sets Votes, the files, and Output, and calls Run. Votes of other teachers or classes are
+// an error of Run, and so is a missing field.
 //
-// A release that was made before is repeated, and labels that a charge of the same teachers and aim has
-// left are taken, by the mechanism that the charge names, whatever m is: another build of the program
-// may have found another one then.
+// A release that was made before is repeated. Where a charge of the same teachers and aim has
+// labels left, these are taken, by the mechanism that the charge names and not by m: another build
+// of the program may have found another one.
 func (m *Mechanism) Labels(book *ledger.Ledger, name string) release.Labels {
 	if m == nil || m.plan.Mechanism() == nil || book == nil { // a release without a ledger is another
 		return release.Labels{}
@@ -140,7 +140,7 @@ func errNothingGiven() error {
 	return &release.UsageError{Err: errors.New("mechanism and book must be given")}
 }
 
-// An Aim is what [Optimal] keeps to: [PerLabel] or [Within].
+// An Aim is the limit of privacy that [Optimal] keeps: [PerLabel] or [Within].
 type Aim struct {
 	perLabel float64
 	budget   ledger.Budget
@@ -156,9 +156,9 @@ func PerLabel(epsilon float64) Aim { return Aim{perLabel: epsilon} }
 // number of releases, unless the noise spends private teachers' own privacy.
 func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, queries: queries} }
 
-// From returns the aim with a ledger that [Optimal] asks first. Where the book has paid for labels of the
-// same teachers and aim, or answered by a table for them, that mechanism is returned, certified again,
-// and nothing is planned: a program that is started again need not find it again.
+// From returns the aim with a ledger that [Optimal] asks first. Where the book has paid for labels
+// of the same teachers and aim, or answered by a table for them, Optimal certifies and returns that
+// mechanism, and plans nothing. So a program that is started again finds it at once.
 func (a Aim) From(book *ledger.Ledger) Aim {
 	a.book = handle.Copy(book)
 	return a
@@ -166,9 +166,9 @@ func (a Aim) From(book *ledger.Ledger) Aim {
 
 // Optimal returns the mechanism that agrees most often with the majority. The noise of two classes
 // and that of many is the proved optimum; within a budget it is the best mechanism of package plan.
-// Teachers that need no noise are an error, which says so. The same program finds the same noise
-// after every start, and a [Releaser] answers by the table that the ledger keeps of the same
-// teachers and aim, if another build of the program found another one before.
+// For teachers that need no noise it returns an error that says so. The same program finds the same
+// noise after every start. If another build found another table before, a [Releaser] answers by the
+// one that the ledger keeps of the same teachers and aim.
 //
 // Errors are those of choose.Prepare and Choose or of plan.New, which name the parameter, and of
 // release.FindPaid where the aim has a ledger. Cost: a second or two for two classes, for more that of
@@ -243,9 +243,9 @@ func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, er
 	return t.choose(ctx, r)
 }
 
-// Use returns a mechanism that the packages below made: of a noise function of one's own, which
-// gamma.Certify proved, or any of package ensemble. t states what it presumes of the teachers, and
-// is compared with that.
+// Use returns a mechanism of the packages below: one of package ensemble, or a noise function of
+// one's own that gamma.Certify proved. t states the teachers, and must match what the mechanism
+// presumes of them.
 func Use(t Teachers, plan release.Plan) (*Mechanism, error) {
 	if err := cmp.Or(t.check(), plan.Fits(t.K, cmp.Or(t.Classes, 2))); err != nil {
 		return nil, err
@@ -309,13 +309,14 @@ func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 type Option func(*release.OnlineOptions)
 
 // KeyFile names the file of the secret key from which all coins come. It is made where there is
-// none. Required: without it no label could be given again. Whoever has it can undo the noise.
+// none. The option is required: without the key no label could be repeated. Whoever has the key can
+// undo the noise.
 func KeyFile(path string) Option {
 	return func(o *release.OnlineOptions) { o.Key = path }
 }
 
-// Slack states the δ′ in [0, 1) that the composition of a batch may spend. It is 0 by default, so
-// that labels cost their sum, and of [Within] what the plan spends.
+// Slack states the δ′ in [0, 1) that the composition of a batch may spend. The default is 0, by
+// which labels cost their sum; with [Within] it is what the plan spends.
 func Slack(delta float64) Option {
 	return func(o *release.OnlineOptions) { o.Charge.Slack = &delta }
 }
@@ -346,7 +347,8 @@ func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
 	return &Releaser{online}, nil
 }
 
-// Online returns the release that r is a door to: replay keys, clients, shares, the ledger's state.
+// Online returns the release behind r, which has replay keys, clients, shares and the ledger's
+// state.
 func (r *Releaser) Online() *release.Online {
 	if r == nil || r.online == nil {
 		return new(release.Online) // whose answers are errors
@@ -383,9 +385,9 @@ func (r *Releaser) Batch(ctx context.Context, name string,
 }
 
 // Answer releases one label, for the classes that the teachers voted for, in their order. Each id
-// is answered once: an id that is asked again is an error, since an asker who guesses votes would
-// be told that they are right. release.Query has a replay key for askers who may ask again. Errors
-// are those of release.Online.Answer.
+// is answered once, and an error after that: a repeated answer would confirm a guess of the votes.
+// release.Query has a replay key for clients that may ask again. Errors are those of
+// release.Online.Answer.
 func (r *Releaser) Answer(ctx context.Context, id string, votes []int) (*release.Answered, error) {
 	return r.Online().Answer(ctx, release.Query{ID: id, Votes: votes})
 }

@@ -11,8 +11,8 @@ import (
 
 // BestOf returns the event of running a mechanism K times, each with fresh randomness, and
 // releasing the one run whose outcome is best in a fixed order, ties included: K of the law, and
-// where K = 0 something fixed. The order may look at the outcome only. A score that it goes by has
-// to be part of the outcome, and base its event: one that is worked out on private records without
+// where K = 0 something fixed. The order may look at the outcome only. A score that decides the
+// order must be part of the outcome, and base must cover it: a score from private records without
 // noise, or with noise that base does not count, is not covered.
 //
 // With ρ the mechanism's Rényi divergence, its event's at order λ is, for any λ̂ ≥ 1 of the
@@ -67,8 +67,8 @@ func BestOf(base Event, runs Stopping) (Curve, error) {
 	return risingCurve(base.Relation(), fmt.Sprintf("best of K runs, K %v", runs), curve)
 }
 
-// OneOf returns the event of one of the mechanisms, which one being drawn from coins or decided by
-// what was released before, and told: its divergence is at most the largest of theirs.
+// OneOf returns the event of running one of the mechanisms. Coins or earlier releases decide which
+// one, and the choice is public. Its divergence is at most the largest of theirs.
 func OneOf(events ...Event) (Event, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("one of no events: %w", ErrUnsupported)
@@ -126,8 +126,8 @@ func divergences(e Event) ([]Charge, rdpSum, error) {
 	return charges, sum, err
 }
 
-// risingCurve is NewCurve of bounds at ascending orders that need not rise, and may be +Inf:
-// divergences rise with the order, so that a bound at one is a bound at those below.
+// risingCurve is NewCurve for bounds at ascending orders that need not rise and may be +Inf.
+// Divergences rise with the order, so a bound at one order holds at all smaller ones.
 func risingCurve(relation Relation, theorem string, points []CurvePoint) (Curve, error) {
 	least := math.Inf(1)
 	for i := len(points) - 1; i >= 0; i-- {

@@ -56,7 +56,7 @@ func newLaw(k, classes int) (*Law, error) {
 	return &Law{k: k, classes: classes, index: map[string]int{}, leads: make([]float64, classes)}, nil
 }
 
-// AllowMissing lets votes of a sample be none: the counts of a query that Add adds sum to at most
+// AllowMissing allows missing votes in a sample: the counts of a query that Add adds sum to at most
 // K.
 func (l *Law) AllowMissing() { handle.Made(l).missing = true }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/darrm/darrm/plurality/answers"
 )
 
-// Losses are what is stated of classes that are not alike: how frequent they are, and what answers cost. Both
-// must be public. The zero value states nothing: then classes are alike.
+// Losses state how classes differ: how frequent they are, and what wrong answers cost. Both must be
+// public. The zero value states nothing: then classes are alike.
 type Losses struct {
 	Shares plurality.Shares // nil for equal shares
 	Costs  plurality.Costs  // nil for agreement
@@ -26,8 +26,9 @@ type Losses struct {
 // Stated reports whether the classes are told apart.
 func (l Losses) Stated() bool { return l.Shares != nil || l.Costs != nil }
 
-// ByName has o, which is for agreement, ask for the noise function of k teachers that is best for what is stated
-// of two classes: for counts of the shares under votes of this mean, 0 for the default, and the costs. It leaves o alone where nothing is stated.
+// ByName makes o, an objective of agreement, the one of the noise function of k teachers that is
+// best for the stated losses of two classes: for the counts that follow from the shares and votes
+// of this mean, 0 for the default, and for the costs. It does not change o where nothing is stated.
 func (l Losses) ByName(o *solve.Options, k int, mean float64) error {
 	if !l.Stated() {
 		return nil
@@ -48,7 +49,7 @@ func (l Losses) ByName(o *solve.Options, k int, mean float64) error {
 	return nil
 }
 
-// LossesOf returns those that a table is for; none of a table that treats the classes alike.
+// LossesOf returns the losses that a table is for; none where it treats the classes alike.
 func LossesOf(t *answers.Table) Losses {
 	if t == nil {
 		return Losses{}
@@ -61,7 +62,7 @@ func (l Losses) Equal(m Losses) bool {
 	return answers.Prior{Shares: l.Shares, Costs: l.Costs}.Equal(answers.Prior{Shares: m.Shares, Costs: m.Costs})
 }
 
-// Text says for people what is stated, of classes with these names.
+// Text describes the losses of classes with these names, for people.
 func (l Losses) Text(names []string) string {
 	var words []string
 	o := ReportOptions{Classes: names}
@@ -168,7 +169,7 @@ func (r *Request) purpose() Purpose {
 	return cmp.Or(r.For, ForStudent)
 }
 
-// ReportedClasses says how a table treats classes that are told apart, by the prior.
+// ReportedClasses describes how a table treats classes that are not alike, by the prior.
 type ReportedClasses struct {
 	Value         float64   `json:"value"`    // agreement, or minus the expected cost of an answer
 	Recall        []float64 `json:"recall"`   // of each class: how often it is answered where it has the most votes

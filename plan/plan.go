@@ -72,8 +72,8 @@ type Request struct {
 	Progress func(done, of int)
 }
 
-// Of returns the request of what is stated of teachers and votes, with the worst case for what is not. It
-// has no budget, and no number of queries.
+// Of returns the request for stated teachers and votes, with the worst case for what is not stated.
+// It has no budget and no number of queries.
 func Of(s ensemble.Stated) Request {
 	return Request{K: s.K, Classes: s.Classes, Teachers: s.Each(), Randomness: s.Teachers,
 		Affected: s.Reach(s.K), Neighbours: s.Neighbours, Missing: s.Missing, Several: s.Several}
@@ -305,8 +305,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	return p, err
 }
 
-// ByClock returns the error where a limit of time that somebody stated ended a search, with what to
-// state, and nil for other errors.
+// ByClock returns an error with advice where a stated limit of time ended a search, and nil for
+// other errors.
 func ByClock(err error) error {
 	var one *pluralitysolve.LimitError
 	var many *answerssolve.LimitError

@@ -8,8 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Table returns the choices as rows of a table for people, with what its columns are. Costs are
-// rounded up.
+// Table returns the choices as the header and rows of a table for people. Costs are rounded up.
 func (p *Plan) Table() (header []string, rows [][]string) {
 	p = handle.Made(p)
 	for _, c := range p.Choices {

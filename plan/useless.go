@@ -11,8 +11,8 @@ import (
 // worth is the least gain of useful labels over a guess, as a share of the guess's disagreement.
 const worth = 0.05
 
-// UselessError reports that even the best possible mechanism is hardly better than a guess, so none
-// was searched for.
+// UselessError reports that even the best possible mechanism is hardly better than a guess. Then
+// none was searched for.
 type UselessError struct {
 	PerLabel    accountant.Cost // twice the ε that was to be had
 	Most, Guess float64         // how often any mechanism, and a guess, agree

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Purpose is what labels are wanted for: it decides which mechanism is the first of a plan.
+// Purpose is the use of the labels. It decides which mechanism a plan ranks first.
 type Purpose string
 
 const (
@@ -41,8 +41,9 @@ type Worth struct {
 	Limit float64
 }
 
-// Worth returns what the labels of m are worth that have the agreement a under the law. The error
-// is ctx's. Cost: nothing of one price a label, else some dozen prices of normal noise.
+// Worth returns the worth of labels of m, which have the agreement a under the law. The error is
+// ctx's. It takes no time for labels with a price each, else that of some dozen prices of normal
+// noise.
 func (l *Law) Worth(ctx context.Context, m *ensemble.Mechanism, a Agreement, labels int) (Worth, error) {
 	l = handle.Made(l)
 	w := Worth{Of: labels}
@@ -64,7 +65,7 @@ func (w Worth) Each() float64 {
 	return w.Labels / float64(w.Of)
 }
 
-// Sentence says for people what labels with the agreement a are worth.
+// Sentence describes the worth of labels with the agreement a, for people.
 func (w Worth) Sentence(a Agreement) string {
 	if w.Of == 0 {
 		return ""

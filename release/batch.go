@@ -107,8 +107,8 @@ func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 // Batch releases a label for each row, or gives those that it released before. The ledger is
 // charged once, what the labels cost together: by the best composition within Charge.Slack, and by
 // their sum where none is stated. Coins come from the service key, the name and all rows, so the
-// same batch has the same labels after any interruption, and costs nothing again. Whoever asks may
-// know the votes: a replay tells who guesses all rows that they are right.
+// same batch has the same labels after any interruption, and costs nothing again. Whoever asks is
+// trusted with the votes: a replay confirms a guess of all rows.
 //
 // Everything is checked before anything is charged, and an [InputError] names what is wrong with
 // the batch. A name that was used with other rows, in another order, by another mechanism or with

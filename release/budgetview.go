@@ -8,9 +8,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// BudgetView is the state of a ledger for people who look at it often: its size, and what it takes
-// to make it, do not grow with the ledger. Like a [BudgetReport] it has no votes, no labels and no
-// digest of votes.
+// BudgetView is the state of a ledger for people who look at it often: its size and its cost do not
+// grow with the ledger. Like a [BudgetReport] it has no votes, no labels and no digest of votes.
 type BudgetView struct {
 	BudgetState
 	Now      ledger.State

@@ -34,9 +34,9 @@
 //	                  charged once; and each release, at no cost, which names that charge
 //	promise nothing   the release: all privacy is the mechanism's noise, new in each answer
 //
-// Two answers to the same votes are functions of these votes, so they do not compose as two
-// runs of the teachers would: the randomness of the votes is there once. What any number
-// of answers to them tells is at most what the votes tell.
+// Two answers to the same votes are functions of these votes, so they do not compose as two runs of
+// the teachers would: the randomness of the votes is there once. Any number of answers to them
+// reveals at most what the votes reveal.
 //
 // A model is one entry, what it costs. A run whose answers are released one by one, such as a
 // silo's to the rounds of a federated training, is charged with its first answer as "run:NAME",
@@ -102,12 +102,12 @@
 //
 // An id with another replay key or other votes, in another form or of another client is refused by
 // the ledger. Where no replay key was sent r is 256 random bits that nobody keeps, so that the same
-// query again is another one: ids are no secrets, and an answer would tell who guesses votes that
-// they are right. Wrong keys and wrong votes take one way and have one error. Should the ledger be
-// lost that refuses it, by a backup that is restored say, its coins are others all the same,
-// because v goes into p: the two answers are two releases of which one is not paid for, and not two
-// looks at the votes through one noise. Digests are of one query each: the ledger shows neither
-// that two queries had equal votes nor what was answered.
+// query again is another one: ids are no secrets, and a repeated answer would confirm a guess of
+// the votes. Wrong keys and wrong votes take the same path and have the same error. Even if the
+// ledger that refuses it is lost, as by a restored backup, its coins differ, because v goes into p.
+// So the two answers are two releases, one of them unpaid, and never two looks at the votes through
+// the same noise. Digests are of one query each: the ledger shows neither that two queries had
+// equal votes nor what was answered.
 //
 // Fresh teachers: a request id is its draw, and states that the teachers cast these votes for it.
 // Frozen teachers: the training is charged with the first answer, every answer at no cost. Teachers
@@ -115,15 +115,15 @@
 //
 // This assumes that HMAC-SHA-256 is pseudorandom, that the key is known to nobody who sees answers,
 // and that whoever asks may know the votes. The key is kept as long as the ledger: its loss reveals
-// nothing, but no answer can be given again. So a key that is not the one of the mechanism's latest
-// answers in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). The
+// nothing, but no answer can be given again. So a key is refused if the mechanism's latest answers
+// in the ledger came from another one, unless the change is stated ([OnlineOptions.NewKey]). The
 // table of a mechanism that has one is kept beside the ledger, by what was stated of it
-// ([OnlineOptions.Statement]), so that a start after an upgrade has the same s. It is
-// bound to one ledger and one mechanism by s, so that a file that is used for two has unrelated
-// coins for each. How long a mechanism samples can depend on the votes ([Answered.InLedger] does
-// not). Who waits for the ledger waits for the draws of the answers before, and of those in the
-// same commit: microseconds, beside a forced write of hundreds. How long a refusal takes depends on
-// no draw of the query that is refused.
+// ([OnlineOptions.Statement]), so that a start after an upgrade has the same s. It is bound to one
+// ledger and one mechanism by s, so that a file that is used for two has unrelated coins for each.
+// How long a mechanism samples can depend on the votes ([Answered.InLedger] does not). A request
+// that waits for the ledger waits for the draws of earlier answers, and of those in the same
+// commit: microseconds, beside a forced write of hundreds. How long a refusal takes depends on no
+// draw of the query that is refused.
 //
 // # Secrets
 //

@@ -170,9 +170,9 @@ func tableID(id string) string {
 	return string(name[:ends]) + "…" + string(name[len(name)-ends:])
 }
 
-// What describes a charge in a few words: what it paid for, who paid, who asked, and whose votes
-// it is for. Another program may have written the event, so its words are quoted where they would
-// steer a terminal; package ledger refuses such names.
+// What describes a charge in a few words: the release, the payer, the client and the draw. Another
+// program may have written the event, so its words are quoted where they would steer a terminal;
+// package ledger refuses such names.
 func (e *HistoryEntry) What() string {
 	e = handle.Made(e)
 	what := Describe(e.Event)

@@ -80,8 +80,8 @@ const (
 	Answering = "answering" // after they are paid for
 )
 
-// LabelRun is a release of labels under way, whose votes are counted where that is paid for. It is not
-// safe for concurrent use, and ends in Close.
+// LabelRun is a release of labels under way. Its votes are counted where a ledger pays for them. It
+// is not safe for concurrent use, and ends in Close.
 type LabelRun struct {
 	Labels
 	needs       *Need
@@ -95,7 +95,7 @@ type LabelRun struct {
 	summary     Summary
 }
 
-// Need is what a plan must be made for.
+// Need states what a plan must be made for.
 type Need struct {
 	Teachers, Classes int
 	// Queries and Budget are of a plan within a budget: how many labels, of questions with several all of
@@ -104,8 +104,8 @@ type Need struct {
 	Budget  accountant.Cost
 }
 
-// Open begins the release, or with quote the quotation of one. It reads the votes and finds out whether
-// the ledger has a plan of a charge of the same statement. If not, the caller makes the one that
+// Open begins the release or, with quote, a quotation. It reads the votes and finds out whether the
+// ledger has a plan of a charge of the same statement. If not, the caller makes the one that
 // [LabelRun.Need] asks for.
 func (l Labels) Open(ctx context.Context, quote bool) (*LabelRun, error) {
 	r := &LabelRun{Labels: l}

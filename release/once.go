@@ -8,11 +8,11 @@ import (
 	"io/fs"
 )
 
-// WriteOnce publishes a result under a name that nothing has. Where the result is there already,
-// it stays as it is, and before is true. Something else that is there stays too, since others may
-// have gone on from it: an [OutputError], and an fs.ErrExist. An output with a method like
-// [FileOutput.WriteNew] keeps that even for what another run writes at the same time. name is the
-// output's, for the error. encode gives the same bytes each time.
+// WriteOnce publishes a result under an unused name. Where a file holds this result already, it
+// stays as it is, and before is true. A file that holds something else stays too, since others may
+// use it already: then the error is an [OutputError] and an fs.ErrExist. An output with a method
+// like [FileOutput.WriteNew] keeps that even for what another run writes at the same time. name is
+// the output's, for the error. encode gives the same bytes each time.
 func WriteOnce(ctx context.Context, name string, o Output,
 	encode func(io.Writer) error) (before bool, err error) {
 	if o == nil || encode == nil {

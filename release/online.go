@@ -210,7 +210,7 @@ func (o *Online) probe(ctx context.Context) error {
 	return err
 }
 
-// Plan returns what answers.
+// Plan returns the plan by which queries are answered.
 func (o *Online) Plan() Plan { return o.made().options.Plan }
 
 // made returns o, or one that answers with errors where nobody opened it.

@@ -32,8 +32,8 @@ func (o FileOutput) toStdout() bool { return o.Path == "" || o.Path == "-" }
 // outRoom is the number of free bytes that Check demands where the result is paid for.
 const outRoom = 64 << 10
 
-// CheckPlace finds a file that cannot be before hours are spent on it: a ledger, a directory,
-// or one in a folder that is not there. It writes nothing. A ledger is a [UsageError].
+// CheckPlace finds an impossible output before hours are spent on it: a ledger, a directory, or a
+// file in a missing folder. It writes nothing. A ledger is a [UsageError].
 func (o FileOutput) CheckPlace() error {
 	if o.toStdout() {
 		return nil
@@ -57,9 +57,8 @@ func (o FileOutput) CheckPlace() error {
 	return nil
 }
 
-// CheckFolder finds a folder that can neither be used nor made, before hours are spent on what goes
-// into it: a file of its name or of that of a folder above it. It writes nothing. name is what the
-// [OutputError] calls it.
+// CheckFolder finds an impossible folder before hours are spent on its content: a file has its
+// name, or that of a folder above it. It writes nothing. name is what the [OutputError] calls it.
 func CheckFolder(name, path string) error {
 	o := FileOutput{Path: path, Name: name}
 	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {

@@ -21,9 +21,9 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// Plan is a mechanism and the number of its answers. All that a release presumes of the teachers,
-// and all that it is charged, is what the mechanism was proved for. It is immutable and safe for
-// concurrent use. The zero Plan has no mechanism and is refused.
+// Plan is a mechanism and the number of its answers. What a release presumes of the teachers, and
+// what it is charged, follows from the mechanism's proof. It is immutable and safe for concurrent
+// use. The zero Plan has no mechanism and is refused.
 type Plan struct {
 	mechanism *ensemble.Mechanism
 	queries   int
@@ -52,7 +52,7 @@ func (plan Plan) check() error {
 	return nil
 }
 
-// Mechanism returns a copy of what answers; nil of the zero Plan.
+// Mechanism returns a copy of the mechanism; nil for the zero Plan.
 func (plan Plan) Mechanism() *ensemble.Mechanism { return handle.Copy(plan.mechanism) }
 
 // Queries returns the number of answers that are drawn.
@@ -99,10 +99,11 @@ func (plan Plan) WithQueries(n int) Plan {
 	return plan
 }
 
-// ForLabels returns the plan of which one charge pays for up to n labels, in any number of releases:
-// n of a table for many answers, which it was made for, else what n answers of the mechanism cost
-// together. slack is [Charge.Slack]. n is fixed before the first answer. Teachers whose own privacy
-// is spent have no such charge: fresh ones pay for each series of votes, frozen ones once for all.
+// ForLabels returns the plan under which one charge pays for up to n labels, in any number of
+// releases. A table for many answers has the price that it was made with; n answers of another
+// mechanism have their joint price. slack is [Charge.Slack]. n is fixed before the first answer.
+// Teachers whose own privacy is spent have no such charge: fresh ones pay for each series of votes,
+// frozen ones once for all.
 func (plan Plan) ForLabels(n int, slack *float64) (Plan, error) {
 	if err := plan.check(); err != nil {
 		return Plan{}, err
@@ -208,8 +209,8 @@ func (plan Plan) Fits(teachers, classes int) error {
 	return nil
 }
 
-// Reads refuses votes of which missing ones are treated otherwise than the mechanism was proved
-// for: a vote that is none needs a mechanism that takes it, and what takes it draws no vote for it.
+// Reads refuses a treatment of missing votes for which the mechanism was not proved: a missing vote
+// that counts as none needs a mechanism for such votes, which draws no vote in its place.
 func (plan Plan) Reads(missing votes.MissingPolicy) error {
 	if err := plan.check(); err != nil {
 		return err

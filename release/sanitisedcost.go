@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Told is the release of what answers cost at the votes that were cast, told with noise
+// Told is the release, with noise, of what answers cost at the votes that were cast
 // ([ensemble.Telling]). It is charged like any release, and once: a request has one figure. The
 // answers themselves are charged as ever; the figure gives nothing back.
 type Told struct {

@@ -41,8 +41,8 @@ func (t *reread) close() {
 	}
 }
 
-// Unreadable marks an error of reading as an [InputError], but not an interruption, and one of the
-// place where what is read is kept as an [OutputError].
+// Unreadable marks an error of reading as an [InputError], and one of the spool as an
+// [OutputError]. An interruption stays what it is.
 func Unreadable(ctx context.Context, err error) error {
 	var place *votes.PlaceError
 	switch {

@@ -12,9 +12,9 @@ import (
 	"github.com/darrm/darrm/ensemble"
 )
 
-// Statement is all that decides which mechanism answers, as it was stated before anybody looked at
-// the votes. Charges have it: a release of the same statement takes labels of a charge that is
-// open, and a release that is asked again must state the same.
+// Statement holds all that decides on the mechanism, as it was stated before anybody looked at the
+// votes. Each charge records it. A release with the same statement takes labels of an open charge,
+// and a repeated release must have the same statement.
 type Statement struct {
 	K       int `json:"k"` // teachers; [Labels] takes it from the votes
 	Classes int `json:"classes"`

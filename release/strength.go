@@ -76,8 +76,8 @@ func CheckModel(total accountant.Cost, records int, acceptWeak bool) error {
 	return Model{Records: records, AcceptWeak: acceptWeak}.strength().judge("the model's cost", total)
 }
 
-// Weakness returns, of a model's total before it is paid, the reason for which [Model] would refuse
-// it and the check that it would leave out; none where there is neither.
+// Weakness returns, for a model's total before it is paid, the reason for which [Model] would
+// refuse it, and the check that it would skip; both are empty where there is none.
 func Weakness(total accountant.Cost, records int) (remarks []string) {
 	if reason, worthless := ensemble.Worthless(total, records); worthless {
 		remarks = append(remarks, "warning: "+reason+"; "+modelAdvice)

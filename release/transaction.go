@@ -68,8 +68,8 @@ type Outcome struct {
 // Done reports whether the output has the result.
 func (o Outcome) Done() bool { return o.Before || o.Digest != ledger.Digest{} }
 
-// Again reports whether the votes were answered before, and a charge of the draw pays for this
-// answer and for all that follow.
+// Again reports whether the votes were answered before: then a charge of the draw pays for this
+// answer and all later ones.
 func (o Outcome) Again() bool { return o.Receipt != nil && repeated(o.Receipt) }
 
 // Run does the release. After an error nothing new can be seen, unless the outcome is done:

@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Spent is the best way of an estimator to spend a client's bits: K numbers of Bits each, and
-// for Opt the ρ of its decoder.
+// Spent is the best use of a client's bits by an estimator: K numbers of Bits each, and for Opt the
+// ρ of its decoder.
 type Spent struct {
 	Compressor
 	Estimator Estimator

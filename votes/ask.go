@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// An Answer is one reading of a file: what is stated beside what was stated already.
+// An Answer is one reading of a file: further statements, beside those that were made already.
 type Answer struct {
 	// Text says in a few words what the answer presumes; "" where there is no question.
 	Text    string

@@ -82,7 +82,7 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 	return d, nil
 }
 
-// Popular says which class is the most popular answer of most queries; "" where none is.
+// Popular returns a sentence on the class that wins most queries; "" where none does.
 func (d *Description) Popular() string {
 	d = handle.Made(d)
 	best := 0
@@ -112,7 +112,7 @@ func (d *Description) teacherName(j int) string {
 	return string(quoted)
 }
 
-// Says tells how often the teachers agree and, where true labels are known, are right.
+// Says describes how often the teachers agree and, where true labels are known, are right.
 func (d *Description) Says() []string {
 	d = handle.Made(d)
 	says := []string{fmt.Sprintf("the most popular answer has %s of the votes; %d queries have a tie",
@@ -124,7 +124,7 @@ func (d *Description) Says() []string {
 	return says
 }
 
-// HistogramTitle returns which votes Histogram counts.
+// HistogramTitle returns a title for Histogram: the votes that it counts.
 func (d *Description) HistogramTitle() string {
 	if classes := handle.Made(d).Classes; len(classes) == 2 {
 		return "votes for " + classes[1]

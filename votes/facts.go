@@ -9,13 +9,13 @@ import (
 	"github.com/darrm/darrm/internal/handle"
 )
 
-// A Fact is one thing that a survey found, is told, or is asked.
+// A Fact is one finding, statement or question of a survey.
 type Fact struct{ Title, Text string }
 
 func (f Fact) String() string { return f.Title + ": " + f.Text }
 
-// Facts tells what files hold, and what is asked. known is what was stated of them; name gives a
-// parameter the name that a front end has for it, nil leaves that of this package.
+// Facts describes the files, and lists the questions about them. known holds the statements about
+// them. name gives a parameter its name in a front end; nil leaves that of this package.
 func (s *Survey) Facts(known Known, name func(parameter string) string) (facts []Fact) {
 	s = handle.Made(s)
 	add := func(title, format string, args ...any) {
@@ -83,7 +83,7 @@ func (s *Survey) Facts(known Known, name func(parameter string) string) (facts [
 	return facts
 }
 
-// Consequence tells what a reading presumes where something is asked, and what follows from it.
+// Consequence describes what a reading presumes, and what follows from it.
 func (r *Reading) Consequence() string {
 	r = handle.Made(r)
 	if popular := handle.Made(r.Description).Popular(); popular != "" {

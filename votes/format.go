@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/votes/format"
 )
 
-// A Format is how votes or labels stand in a file, by its name. Formats beyond the constants
-// come from packages that the program links: see package format.
+// A Format is the name of a file format of votes or labels. Formats beyond the constants come from
+// packages that the program links: see package format.
 type Format string
 
 const (

@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/internal/tempfile"
 )
 
-// Kept are files that are opened as often as it takes. What can be read once only, stdin and pipes,
-// is kept in temporary files in between, which have no name and are the owner's alone. It is for one
+// Kept are files that can be opened any number of times. Stdin and pipes, which can be read only
+// once, are kept in temporary files, which have no name and are the owner's alone. It is for one
 // goroutine at a time.
 type Kept struct {
 	paths []string // of patterns the files that they match

@@ -101,7 +101,7 @@ func (o Options) objective() gamma.Objective {
 		Shape: o.Shape, Costs: o.Costs}
 }
 
-// TooManyRowsError is the error where exhaustive enumeration would not fit in memory.
+// TooManyRowsError reports that exhaustive enumeration would not fit in memory.
 type TooManyRowsError struct {
 	Rows  *big.Int
 	Limit int64
@@ -112,11 +112,10 @@ func (e *TooManyRowsError) Error() string {
 		"method %q", Exhaustive, e.Rows, e.Limit, CuttingPlanes)
 }
 
-// Optimal returns the noise function with the least expected error among those
-// that keep p's promise, certified, with a proof of how close to the optimum it is. Its
-// error is never above that of a baseline of the shape (gamma.Baselines). Among functions
-// that the objective cannot tell apart within the solver's tolerance, it is one that is best
-// for the vote counts that the objective holds for rare.
+// Optimal returns the noise function with the least expected error among those that keep p's
+// promise, certified, with a proof of how close to the optimum it is. Its error is never above that
+// of a baseline of the shape (gamma.Baselines). Among functions that are equally good within the
+// solver's tolerance, it is one that is best for the vote counts that the objective takes for rare.
 //
 // The errors are a *constraints.ParameterError for p or o, a *TooManyRowsError, an
 // lp error (lp.ErrTooLarge, *lp.StatusError), a *gamma.ViolationError if the result could
@@ -214,9 +213,9 @@ func (pr *program) run(ctx context.Context) (*gamma.Table, error) {
 	return table, err
 }
 
-// best returns the best certified table that can be had without another round: of the last
-// relaxation, of the point between it and a private function, or of what is certified already. The
-// proof is the last relaxation's.
+// best returns the best certified table without another round: from the last relaxation, from the
+// point between it and a private function, or an earlier one. The proof is that of the last
+// relaxation.
 func (pr *program) best(ctx context.Context, why string) (*gamma.Table, error) {
 	pr.o.SolverName += ", " + why
 	free := pr.last

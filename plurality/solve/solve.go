@@ -46,8 +46,8 @@ type Options struct {
 	// Workers is the number of goroutines to use. Defaults to the number of processors. The table
 	// does not depend on it.
 	Workers int
-	// Work bounds FirstOrder: its steps, times the dual values that each touches. More is a
-	// *LimitError. It is the same on every machine, as a time is not. 0 is for no bound.
+	// Work bounds FirstOrder: its steps times the dual values that each touches. Above it the error
+	// is a *LimitError. Unlike a time, it is the same on every machine. 0 is no bound.
 	Work int64
 	// Version of the program, recorded in the table. May be empty.
 	Version string
@@ -182,7 +182,7 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	return t, nil
 }
 
-// mostInterior is up to how many rows the interior point method is the faster one.
+// mostInterior is the largest number of rows for which the interior point method is faster.
 const mostInterior = 50_000
 
 // solve improves best by the chosen method. It returns who did.
@@ -213,14 +213,14 @@ func (p *program) solve(ctx context.Context, best *incumbent, o Options, began t
 	return solver + string(FirstOrder), f.run(ctx, goal)
 }
 
-// values returns how many dual values there are.
+// values returns the number of dual values.
 func (p *program) values() int {
 	_, end := p.rows.block(p.rows.blocks() - 1)
 	return end
 }
 
-// workers returns the number of goroutines that pay, at most most: a step of a small program is
-// faster than their meeting.
+// workers returns the number of goroutines that are worth their synchronisation, at most most: for
+// small programs fewer are faster.
 func (p *program) workers(most int) int {
 	return max(1, min(most, p.values()/4096))
 }
@@ -244,8 +244,8 @@ func certified(ctx context.Context, s *plurality.System, o plurality.Objective, 
 	return t, nil
 }
 
-// LimitError is the error where the optimum was not found within a stated time, or within
-// Options.Work. It is no context.DeadlineExceeded: the caller's context may go on.
+// LimitError reports that the optimum was not found within a stated time, or within Options.Work.
+// It is not context.DeadlineExceeded: the caller's context may still be running.
 type LimitError struct {
 	Problem plurality.Problem
 	Limit   time.Duration // 0 where Work ended it
@@ -267,10 +267,9 @@ func (e *LimitError) Error() string {
 		e.Problem.Classes, e.Problem.K, e.Limit)
 }
 
-// Within is Cached for callers who were given a limit of time: it takes about limit at most, or
-// fails with a *LimitError. o.BestOnCancel must not be set: a table that the clock
-// made would be another one the next time, and a release that is resumed must find the
-// mechanism that it was begun with.
+// Within is Cached with a limit of time: it takes about limit at most, or fails with a *LimitError.
+// o.BestOnCancel must not be set: the clock would then decide on the table, and a resumed release
+// must find the mechanism that it began with.
 func Within(ctx context.Context, limit time.Duration, store *cache.Store, p plurality.Problem,
 	objective plurality.Objective, o Options) (Result, error) {
 	if o.BestOnCancel {

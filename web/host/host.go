@@ -24,7 +24,7 @@ import (
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; " +
 	"style-src 'self'; connect-src 'none'; form-action 'none'; base-uri 'none'"
 
-// framing is what a header alone can say: nobody may put the page into a frame.
+// framing can be stated by a header alone: nobody may put the page into a frame.
 const framing = "; frame-ancestors 'none'"
 
 // Open opens the files of a page, in a folder or a zip archive, which has to be closed. The error
@@ -56,9 +56,9 @@ func Open(name string) (fs.FS, io.Closer, error) {
 	return files, c, nil
 }
 
-// handler returns the files under policy to those who ask for this machine by its own name: the
-// script of another site, whose name somebody lets lead here, would ask for that site. It is safe for
-// concurrent use by several goroutines.
+// handler serves the files, with the policy, to requests that name this machine. It refuses other
+// names: a script of another site, whose name was made to resolve to this machine, would ask by
+// that name (DNS rebinding). It is safe for concurrent use by several goroutines.
 func handler(files fs.FS) http.Handler {
 	static := http.FileServerFS(visible{files})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
