@@ -19,7 +19,6 @@ type Description struct {
 	Delta    bool // it needs a δ above 0; others of those that are calibrated spend none
 	Check    bool // it takes a Check, by which it may abstain
 	Missing  bool // it takes a Setting in which votes may be none
-	Labels   bool // it is noise for a number of labels together: see NoiseOfAnswers
 
 	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs.
 	// The Mechanism knows the rest: its rule draws and is scored by, its event is what an answer is
@@ -41,6 +40,7 @@ const (
 	NoiseTable               // a gamma.Certified, which serves two classes
 	PluralityTable           // a plurality.Certified
 	AnswersTable             // an answers.Certified, of which all answers are priced together
+	LabelTable               // a noisymax.Certified, likewise
 )
 
 // Mechanisms describes every mechanism there is, in the order in which they are shown.

@@ -1,92 +1,43 @@
 package ensemble
 
 import (
-	"context"
+	"errors"
 	"fmt"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/noisymax"
-	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
-// CanPriceLabels reports whether NoiseOfAnswers serves the setting: t = 1, or two classes.
-func CanPriceLabels(s Setting) bool { return s.oneWay() }
-
-// NoiseOfAnswers returns discrete Gaussian noise on each vote count, of which the label alone is
-// priced, for up to the given number of answers, which cost (ε, δ) together, with about the least noise that keeps
-// the promise (noisymax.Sigma). It serves any number of teachers and classes at t = 1, or two classes
-// at any t, and votes that may be none. The errors are those of noisymax.Sigma. Cost: some seconds of
-// a processor for more than two classes.
-func NoiseOfAnswers(ctx context.Context, s Setting, all accountant.Cost, answers int) (*Mechanism, error) {
-	p, err := labelNoise(s, all, answers)
-	if err != nil {
-		return nil, err
+// NoiseOfAnswers returns the mechanism of discrete Gaussian noise on each vote count, of which the label
+// alone was priced, for all of its answers together (package accountant/noisymax). A certificate is all
+// that makes one. neighbours is the relation for which its t was counted. Costs are as of ManyAnswers.
+func NoiseOfAnswers(c *noisymax.Certified, neighbours accountant.Relation) (*Mechanism, error) {
+	c = handle.Copy(c)
+	p := c.Problem()
+	if p.Teachers < 1 {
+		return nil, errors.New("many answers need certified noise")
 	}
-	n, err := noisymax.Sigma(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return ofLabelNoise(s, all, answers, n.Sigma)
-}
-
-// noiseOfAnswersAt is NoiseOfAnswers with noise that was stated, which is priced.
-func noiseOfAnswersAt(ctx context.Context, s Setting, all accountant.Cost, answers int, sigma,
-	step float64) (*Mechanism, error) {
-	p, err := labelNoise(s, all, answers)
-	if err != nil {
-		return nil, err
-	}
-	delta, err := noisymax.Price(ctx, p, sigma, step)
-	if err != nil {
-		return nil, err
-	}
-	if !(delta <= all.Delta) { // NaN too
-		return nil, fmt.Errorf("noise of sigma = %v costs delta = %.6g for %d labels, above %v: %w", sigma,
-			delta, answers, all.Delta, ErrTooLittleNoise)
-	}
-	return ofLabelNoise(s, all, answers, sigma)
-}
-
-func labelNoise(s Setting, all accountant.Cost, answers int) (noisymax.Problem, error) {
-	p := noisymax.Problem{Teachers: s.K, Classes: s.Classes, Missing: s.Missing,
-		Affected: s.Affected, Answers: answers, Epsilon: all.Epsilon, Delta: all.Delta}
+	s := Setting{K: p.Teachers, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours,
+		Missing: p.Missing}
 	if err := s.Validate(); err != nil {
-		return p, err
+		return nil, err
 	}
-	return p, p.Validate()
-}
-
-func ofLabelNoise(s Setting, all accountant.Cost, answers int, sigma float64) (*Mechanism, error) {
-	g, err := gaussian("sigma", sigma)
+	g, err := gaussian("sigma", c.Sigma())
 	if err != nil {
 		return nil, err
 	}
-	m := countMechanism(s, all, labelMax{gaussianMax(g), sigma, answers}, fmt.Sprintf("the price of the "+
-		"label of up to %d answers over all counts, of its discrete noise", answers))
-	m.name, m.figures = LabelNoise, Figures{Answers: answers, Sigma: sigma}
-	m.together = answers
+	m := countMechanism(s, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, labelMax{gaussianMax(g)},
+		fmt.Sprintf("the price of the label of up to %d answers over all counts, of its discrete noise", p.Answers))
+	m.name, m.figures = LabelNoise, Figures{Answers: p.Answers, Sigma: c.Sigma()}
+	m.priced = c
 	return m, nil
 }
 
-// labelMax is noisyMax that is priced for a number of answers together.
-type labelMax struct {
-	noisyMax
-	sigma   float64
-	answers int
-}
+// PricedNoise returns the noise of NoiseOfAnswers, nil of other mechanisms.
+func (m *Mechanism) PricedNoise() *noisymax.Certified { return handle.Copy(handle.Made(m).priced) }
 
-const labelNoiseText = "σ = %v, up to %d labels"
+// labelMax is noisyMax whose document is all of it.
+type labelMax struct{ noisyMax }
 
-func (m labelMax) exact() string { return fmt.Sprintf(labelNoiseText, m.sigma, m.answers) }
-
-// LabelNoiseOf returns the mechanism of NoiseOfAnswers that has these Parameters, priced again; it is
-// an error where the noise does not keep the promise.
-func LabelNoiseOf(ctx context.Context, s Setting, all accountant.Cost, parameters string) (*Mechanism, error) {
-	var sigma float64
-	var answers int
-	if _, err := fmt.Sscanf(parameters, labelNoiseText, &sigma, &answers); err != nil ||
-		parameters != fmt.Sprintf(labelNoiseText, sigma, answers) {
-		return nil, check.Want("parameters of noise", parameters, "those of labels that are priced together")
-	}
-	return noiseOfAnswersAt(ctx, s, all, answers, sigma, 0)
-}
+func (labelMax) exact() string { return "" }

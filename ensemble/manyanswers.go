@@ -87,13 +87,23 @@ func (m *Mechanism) AnswersTable() *answers.Certified { return handle.Copy(handl
 // paid for by itself.
 func (m *Mechanism) Together() Together {
 	m = handle.Made(m)
-	if m.together > 0 {
-		return Together{Cost: m.cost, Most: m.together}
-	}
-	if m.answers == nil {
+	if m.HashOfAll() == "" {
 		return Together{}
 	}
-	return Together{Cost: m.cost, Most: m.answers.Problem().Answers}
+	return Together{Cost: m.cost, Most: m.figures.Answers}
+}
+
+// HashOfAll names what was priced for all answers together, and what that promises: a table for many
+// answers, or noise. It is "" where each answer is paid for by itself.
+func (m *Mechanism) HashOfAll() string {
+	m = handle.Made(m)
+	switch {
+	case m.answers != nil:
+		return m.answers.Hash()
+	case m.priced != nil:
+		return m.priced.Hash()
+	}
+	return ""
 }
 
 // answersTable is a certified table by itself.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/handle"
@@ -39,7 +40,7 @@ type Mechanism struct {
 	noise    *gamma.Certified
 	table    *plurality.Certified
 	answers  *answers.Certified
-	together int // most answers of noise that is priced for all of them; 0 of all others
+	priced   *noisymax.Certified
 }
 
 // known returns an event that takes no working out.

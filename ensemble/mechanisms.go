@@ -39,7 +39,7 @@ var mechanisms = slices.Concat([]Description{
 		Delta: true, Missing: true, Table: AnswersTable},
 }, baselineRows(), []Description{
 	{Name: LabelNoise, About: "GNMax for many labels together, priced by the label alone",
-		Delta: true, Missing: true, Labels: true},
+		Delta: true, Missing: true, Table: LabelTable},
 	{
 		Name: gnMaxRenyi, About: "GNMax: normal noise on the counts, by its Rényi bound",
 		Delta: true, Missing: true,

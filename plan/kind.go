@@ -67,7 +67,7 @@ func (r *Request) kinds(promise bool) (all []kind) {
 		}
 	}
 	// The last, so that the others have the same places for every number of queries.
-	if r.Budget.Delta > 0 && ensemble.CanPriceLabels(r.setting()) && r.tableOfAnswers(context.Background()) != nil {
+	if r.Budget.Delta > 0 && r.pricedNoise().Validate() == nil && r.tableOfAnswers(context.Background()) != nil {
 		all = append(all, r.labelNoise())
 	}
 	return all

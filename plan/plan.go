@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
@@ -68,6 +69,9 @@ type Request struct {
 	// SolveAnswers returns a table for many answers. Defaults to Best of package
 	// plurality/answers/solve.
 	SolveAnswers func(context.Context, answers.Problem, answers.Prior) (*answers.Table, error)
+	// PriceNoise returns noise of which the labels alone are priced. Defaults to CachedNoise of package
+	// plurality/answers/solve, without a cache.
+	PriceNoise func(context.Context, noisymax.Problem) (*noisymax.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
 }
@@ -109,6 +113,7 @@ type Choice struct {
 	Noise     *gamma.Table
 	Optimum   *plurality.Table
 	Answers   *answers.Table
+	Priced    *noisymax.Table     // likewise, of noise that is priced for all labels
 	Objective plurality.Objective // what that is best for
 	// no table that is used for all labels agrees more often under the prior: 1 where that is not
 	// known, and where Agreement is by another law than the table's prior
@@ -193,6 +198,12 @@ func (r *Request) validate() error {
 		r.SolveAnswers = func(ctx context.Context, p answers.Problem, prior answers.Prior) (
 			*answers.Table, error) {
 			return answerssolve.Best(ctx, p, prior, answerssolve.Options{})
+		}
+	}
+	if r.PriceNoise == nil {
+		r.PriceNoise = func(ctx context.Context, p noisymax.Problem) (*noisymax.Table, error) {
+			found, err := answerssolve.CachedNoise(ctx, nil, p, "")
+			return found.Table, err
 		}
 	}
 	if r.Work < 0 {

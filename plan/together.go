@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plurality/answers"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
@@ -57,17 +58,27 @@ func (r *Request) manyAnswers() kind {
 	}
 }
 
+// pricedNoise returns the problem of noise of which the labels alone are priced, all together.
+func (r *Request) pricedNoise() noisymax.Problem {
+	return noisymax.Problem{Teachers: r.K, Classes: r.Classes, Missing: r.Missing, Affected: r.Affected,
+		Answers: r.Queries, Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta}
+}
+
 // labelNoise returns the kind of noise of which the labels alone are priced, all together. It is for
 // what is too large for a table for many answers, which knows more of the votes.
 func (r *Request) labelNoise() kind {
 	return kind{
 		name: ensemble.LabelNoise,
 		whole: func(ctx context.Context) (Choice, error) {
-			m, err := ensemble.NoiseOfAnswers(ctx, r.setting(), r.Budget, r.Queries)
+			table, err := r.PriceNoise(ctx, r.pricedNoise())
 			if err != nil {
 				return Choice{}, err
 			}
-			return Choice{Name: m.Name(), Mechanism: m, answers: m.Answers(r.Queries, 0)}, nil
+			m, err := ensemble.NoiseOfAnswers(table.Certified, r.Neighbours)
+			if err != nil {
+				return Choice{}, err
+			}
+			return Choice{Name: m.Name(), Mechanism: m, Priced: table, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(context.Context) (answerssolve.Needs, bool, error) {
 			return answerssolve.Needs{}, false, nil

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
@@ -33,8 +34,8 @@ func digestOfTable(m *ensemble.Mechanism) (d ledger.Digest) {
 	var kind, promise string
 	var numbers []uint64
 	switch {
-	case m.AnswersTable() != nil:
-		_, _ = hex.Decode(d[:], []byte(m.AnswersTable().Hash())) // a SHA-256
+	case m.HashOfAll() != "":
+		_, _ = hex.Decode(d[:], []byte(m.HashOfAll())) // a SHA-256
 		return d
 	case m.Table() != nil:
 		c := m.Table()
@@ -61,7 +62,7 @@ func digestOfTable(m *ensemble.Mechanism) (d ledger.Digest) {
 // digest names the mechanism of a plan for a number of labels, and that number: what one charge
 // pays for.
 func (plan Plan) digest() ledger.Digest {
-	if plan.mechanism.AnswersTable() != nil {
+	if plan.mechanism.HashOfAll() != "" {
 		return plan.tableDigest()
 	}
 	s, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
@@ -113,6 +114,8 @@ func (plan Plan) encodeTable(ctx context.Context) ([]byte, error) {
 	case m.AnswersTable() != nil:
 		t.Answers, err = answers.NewTable(ctx, m.AnswersTable(),
 			answers.DefaultPrior(m.AnswersTable().Problem()), anyLaw, nil)
+	case m.PricedNoise() != nil:
+		t.Noise = &noisymax.Table{Certified: m.PricedNoise()}
 	case m.Table() != nil:
 		t.Plurality, err = plurality.NewTable(ctx, m.Table(),
 			plurality.DefaultObjective(m.Table().Problem().Classes), plurality.Proof{})
@@ -145,7 +148,7 @@ func paidPlan(ctx context.Context, l *ledger.Ledger, e *ledger.Entry, event Even
 	if event.Table != "" {
 		plan, err = readKept(ctx, l, e.ID, event, relation)
 	} else {
-		plan, err = fromParameters(ctx, event, relation)
+		plan, err = fromParameters(event, relation)
 	}
 	if err != nil {
 		return Plan{}, err
@@ -212,20 +215,14 @@ func readKept(ctx context.Context, l *ledger.Ledger, id string, event Event,
 }
 
 // fromParameters makes a calibrated mechanism again, and compares its exact parameters.
-func fromParameters(ctx context.Context, event Event, relation accountant.Relation) (Plan, error) {
+func fromParameters(event Event, relation accountant.Relation) (Plan, error) {
 	if event.PerAnswer == nil || event.Parameters == "" {
 		return Plan{}, fmt.Errorf("the charge has no parameters of %s", event.Mechanism)
 	}
 	s := ensemble.Setting{K: event.K, Classes: event.Classes, Affected: event.Affected,
 		Neighbours: relation, Missing: event.Missing}
-	var m *ensemble.Mechanism
-	var err error
-	if event.Mechanism == ensemble.LabelNoise { // all its labels cost PerAnswer
-		m, err = ensemble.LabelNoiseOf(ctx, s, *event.PerAnswer, event.Parameters)
-	} else {
-		m, err = ensemble.Calibrated(event.Mechanism, s, *event.PerAnswer,
-			ensemble.Check{Ratio: ensemble.CheckRatio}) // as every plan has it
-	}
+	m, err := ensemble.Calibrated(event.Mechanism, s, *event.PerAnswer,
+		ensemble.Check{Ratio: ensemble.CheckRatio}) // as every plan has it
 	if err != nil {
 		return Plan{}, err
 	}

@@ -147,10 +147,11 @@ func (plan Plan) billLabels(b *Bill, c Charge, event Event) (err error) {
 	opens := event
 	opens.Queries, opens.Votes, opens.Key, opens.Online = 0, "", "", false
 	opens.AcceptWeak, opens.Budget, opens.Answers, opens.Stated = false, nil, together.Most, c.stated
-	if !c.bare || plan.mechanism.AnswersTable() != nil {
+	forAll := plan.mechanism.HashOfAll() != ""
+	if !c.bare || forAll {
 		plan.name(&opens)
 	}
-	if plan.mechanism.AnswersTable() != nil {
+	if forAll {
 		opens.PerAnswer, opens.Slack = nil, 0 // no answer has a price of its own
 	}
 	event.PerAnswer, event.Slack, event.Answers = nil, 0, together.Most

@@ -149,6 +149,7 @@ func (plan Plan) Table() Table { return handle.Deep(plan.table) }
 func (plan Plan) WithTable(t Table) Plan {
 	m := plan.mechanism
 	if m != nil && (t.Answers != nil && t.Answers.Certified.Same(m.AnswersTable()) ||
+		t.Noise != nil && t.Noise.Certified.Same(m.PricedNoise()) ||
 		t.Plurality != nil && t.Plurality.Certified.Same(m.Table()) ||
 		t.Gamma != nil && t.Gamma.Certified.Same(m.NoiseFunction())) {
 		plan.table = handle.Deep(t)
@@ -243,7 +244,7 @@ func (plan Plan) AnswerNames(classes []string) []string {
 // tabled reports whether the mechanism is given by certified numbers.
 func (plan Plan) tabled() bool {
 	m := plan.mechanism
-	return m.NoiseFunction() != nil || m.Table() != nil || m.AnswersTable() != nil
+	return m.NoiseFunction() != nil || m.Table() != nil || m.HashOfAll() != ""
 }
 
 // certificate describes the check of the mechanism's numbers; "" where it has none.
@@ -256,6 +257,9 @@ func (plan Plan) certificate() string {
 		c := m.AnswersTable().Certificate()
 		return fmt.Sprintf("all %s answers priced over all %s pairs of neighbours",
 			num.Thousands(big.NewInt(int64(m.Together().Most))), num.Thousands(big.NewInt(int64(c.Pairs))))
+	case m.PricedNoise() != nil:
+		return fmt.Sprintf("all %s answers priced by their labels over all counts",
+			num.Thousands(big.NewInt(int64(m.Together().Most))))
 	case m.NoiseFunction() != nil:
 		return fmt.Sprintf("certified against all %s constraints",
 			num.Thousands(m.Problem().Count()))

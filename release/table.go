@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
@@ -15,11 +16,12 @@ import (
 )
 
 // Table is a table that was read and certified: of a noise function, of a plurality of many
-// classes, or of many answers with one price. Two of the three are nil.
+// classes, or of many answers with one price, which may also be noise. All but one are nil.
 type Table struct {
 	Gamma     *gamma.Table
 	Plurality *plurality.Table
 	Answers   *answers.Table
+	Noise     *noisymax.Table
 }
 
 // MaxTableBytes bounds what ReadTable reads.
@@ -42,6 +44,8 @@ func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 		t.Plurality, err = verified[plurality.Table](ctx)(plurality.ReadClaim(r))
 	case answers.Recognises(data):
 		t.Answers, err = verified[answers.Table](ctx)(answers.ReadClaim(ctx, r))
+	case noisymax.Recognises(data):
+		t.Noise, err = verified[noisymax.Table](ctx)(noisymax.ReadClaim(ctx, r))
 	default:
 		t.Gamma, err = verified[gamma.Table](ctx)(gamma.ReadClaim(r))
 	}
@@ -70,6 +74,8 @@ func (t Table) Encode(w io.Writer) error {
 		return t.Answers.Encode(w)
 	case t.Plurality != nil:
 		return t.Plurality.Encode(w)
+	case t.Noise != nil:
+		return t.Noise.Encode(w)
 	}
 	return t.Gamma.Encode(w)
 }
@@ -81,7 +87,7 @@ func (t Table) Verdict() string {
 		proved bool // something, of how good it is
 	)
 	switch {
-	case t.Answers != nil:
+	case t.Answers != nil, t.Noise != nil:
 		return "VERIFIED: all answers together are as private as promised."
 	case t.Plurality != nil:
 		gap, proved = t.Plurality.Gap, t.Plurality.Bounded()
@@ -109,6 +115,8 @@ func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
 		m, err = ensemble.ManyAnswers(t.Answers.Certified, neighbours)
 	case t.Plurality != nil:
 		m, err = ensemble.OptimalPlurality(t.Plurality, neighbours)
+	case t.Noise != nil:
+		m, err = ensemble.NoiseOfAnswers(t.Noise.Certified, neighbours)
 	case t.Gamma != nil:
 		m, err = ensemble.Optimal(t.Gamma, neighbours)
 	default:

@@ -73,8 +73,8 @@ func newGame(ctx context.Context, p Problem, sigma, step float64) (*game.Game, e
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if !(sigma >= MinSigma && sigma <= MaxSigma) {
-		return nil, check.Wantf("sigma", sigma, "between %g and %d", MinSigma, MaxSigma)
+	if err := checkSigma(sigma); err != nil {
+		return nil, err
 	}
 	l, reach, err := p.law(sigma)
 	if err != nil {
@@ -85,6 +85,16 @@ func newGame(ctx context.Context, p Problem, sigma, step float64) (*game.Game, e
 		f = l.ofCounts(p, reach)
 	}
 	return game.NewOfFamily(ctx, f, game.Options{Step: step})
+}
+
+// delta returns δ, rounded down.
+func (p Problem) delta() float64 { return num.FromRat(num.Decimal(p.Delta)).Lower() }
+
+func checkSigma(sigma float64) error {
+	if !(sigma >= MinSigma && sigma <= MaxSigma) {
+		return check.Wantf("sigma", sigma, "between %g and %d", MinSigma, MaxSigma)
+	}
+	return nil
 }
 
 // law returns the law of the noise, and how far out it matters.

@@ -96,7 +96,7 @@ func search(ctx context.Context, p Problem, sigma, slope, step, tolerance float6
 			return Noise{}, 0, err
 		}
 		at := point{math.Log(sigma), math.Log(max(delta, 0x1p-1000))}
-		if delta <= p.Delta {
+		if delta <= p.delta() {
 			if best.Sigma == 0 || sigma < best.Sigma {
 				best, high = Noise{sigma, delta, step}, at
 			}

@@ -89,8 +89,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	r := &c.r
 	d := r.mechanism()
 	if r.Mechanism != "" && d.Table == ensemble.NoTable {
-		return usagef("%s goes with %s %s, %s or %s", pTable, pMechanism, ensemble.OptimalTeachers,
-			ensemble.OptimalCounts, ensemble.TableOfAnswers)
+		return usagef("%s goes with %s %s, %s, %s or %s", pTable, pMechanism, ensemble.OptimalTeachers,
+			ensemble.OptimalCounts, ensemble.TableOfAnswers, ensemble.LabelNoise)
 	}
 	for _, list := range [][]check.Parameter{ofNoise, ofOptimum} {
 		if p, ok := r.first(list...); ok {

@@ -39,7 +39,7 @@ func Presumes(m *ensemble.Mechanism, affected int) ensemble.Stated {
 // PlanOf returns the release of a choice, with its table.
 func PlanOf(c plan.Choice) (release.Plan, error) {
 	p, err := release.NewPlan(c.Mechanism)
-	return p.WithTable(release.Table{Gamma: c.Noise, Plurality: c.Optimum, Answers: c.Answers}), err
+	return p.WithTable(release.Table{Gamma: c.Noise, Plurality: c.Optimum, Answers: c.Answers, Noise: c.Priced}), err
 }
 
 // CheckPlanned refuses a choice of a plan that a release of these labels would charge otherwise

@@ -46,13 +46,9 @@ func (r *Request) validate() (promise bool, err error) {
 			"nothing: say %s %s, or leave it out", pMechanism, d.Name, pEpsilon, pMechanism,
 			ensemble.OptimalCounts)
 	}
-	if d.Table == ensemble.AnswersTable {
+	if d.Table == ensemble.AnswersTable || d.Table == ensemble.LabelTable {
 		return false, usagef("%s %s needs a table, which is made for a number of answers and a budget: "+
 			"give %s", pMechanism, d.Name, pTable)
-	}
-	if d.Labels {
-		return false, usagef("%s %s is made for a number of labels and a budget of all of them: leave "+
-			"it out and state these; the release takes it where it is the best", pMechanism, d.Name)
 	}
 	if r.noVotes && !d.Teachers && (d.Table != ensemble.PluralityTable || r.Classes > 2) {
 		if err := r.require(one(pK)); err != nil {

@@ -42,8 +42,21 @@ type Problem struct {
 	Named bool
 }
 
+// SizeError is the error for a Problem whose tables are too large to be made, and which breaks no
+// other rule.
+type SizeError struct{ Limit *check.Error }
+
+func (e *SizeError) Error() string { return e.Limit.Error() }
+
+// Unwrap returns the limit.
+func (e *SizeError) Unwrap() error { return e.Limit }
+
+func tooLarge(name string, value any, format string, args ...any) error {
+	return &SizeError{check.Wantf(name, value, format, args...)}
+}
+
 // Validate returns a *constraints.ParameterError naming the first field that breaks its rule, or
-// nil. It allocates nothing of the problem's size. Pairs are counted by NewSystem.
+// nil; last a *SizeError. It allocates nothing of the problem's size. Pairs are counted by NewSystem.
 func (p Problem) Validate() error {
 	if err := check.Together(p.K, p.Classes, p.Affected, p.Answers, p.Epsilon, p.Delta); err != nil {
 		return err
@@ -54,13 +67,13 @@ func (p Problem) Validate() error {
 	}
 	if p.Classes == 2 {
 		if p.K > maxTwoClassTeachers {
-			return check.Wantf("number of teachers K", p.K, "at most %d for many answers of two classes",
+			return tooLarge("number of teachers K", p.K, "at most %d for many answers of two classes",
 				maxTwoClassTeachers)
 		}
 		return nil
 	}
 	if n := p.histograms(); n > maxHistograms {
-		return check.Wantf("teachers and classes", fmt.Sprintf("%d and %d", p.K, p.Classes),
+		return tooLarge("teachers and classes", fmt.Sprintf("%d and %d", p.K, p.Classes),
 			"so few that there are at most %d histograms", maxHistograms)
 	}
 	return nil
@@ -118,7 +131,7 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 		return nil, err
 	}
 	if s.pairs > maxPairs {
-		return nil, check.Wantf("teachers, classes and affected",
+		return nil, tooLarge("teachers, classes and affected",
 			fmt.Sprintf("%d, %d and %d", p.K, p.Classes, p.Affected),
 			"so few that there are at most %d ordered pairs of neighbouring histograms", maxPairs)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
@@ -96,7 +97,7 @@ var rules = []Rule{
 	Is(Ledger, ledger.ErrWrite), Is(Ledger, ledger.ErrSecret), Is(Ledger, ledger.ErrUnavailable),
 	As[*release.OutputError](Output),
 	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
-	As[*plurality.ViolationError](Uncertified), As[*answers.PriceError](Uncertified),
+	As[*plurality.ViolationError](Uncertified), As[*answers.PriceError](Uncertified), As[*noisymax.PriceError](Uncertified),
 	As[*release.InputError](Input), As[*gamma.FormatError](Input), // of tables of all kinds
 	As[*votes.ParseError](Input), Is(Input, ledger.ErrNotLedger), Is(Input, fs.ErrNotExist),
 	As[*release.UsageError](Usage), As[*check.Error](Usage),

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/plurality/answers"
 )
@@ -53,6 +54,39 @@ func Cached(ctx context.Context, store *cache.Store, p answers.Problem, prior an
 		},
 		Solve: func() (*answers.Table, error) { return Best(ctx, p, prior, o) },
 		Keep:  func(*answers.Table) bool { return ctx.Err() == nil },
+	}.Find(ctx, store)
+}
+
+// CachedNoise returns about the least noise, of which the labels alone are priced, that keeps the
+// promise, with a cache in front: see Cached. It serves problems that are too large for a table. The errors
+// are those of noisymax.Sigma.
+func CachedNoise(ctx context.Context, store *cache.Store, p noisymax.Problem,
+	version string) (cache.Found[*noisymax.Table], error) {
+	if err := p.Validate(); err != nil {
+		return cache.Found[*noisymax.Table]{}, err
+	}
+	return cache.Search[*noisymax.Table]{
+		Key: fmt.Sprintf("darrm noise format=%d k=%d classes=%d affected=%d missing=%t answers=%d epsilon=%v "+
+			"delta=%v solvers=%d", noisymax.FormatVersion, p.Teachers, p.Classes, p.Affected, p.Missing, p.Answers,
+			p.Epsilon, p.Delta, cache.Solvers),
+		Certify: func(r io.Reader) (*noisymax.Table, error) {
+			claim, err := noisymax.ReadClaim(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			if claim.Problem != p {
+				return nil, cache.ErrOther
+			}
+			return claim.Certify(ctx)
+		},
+		Solve: func() (*noisymax.Table, error) {
+			c, err := noisymax.Best(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			return &noisymax.Table{Certified: c, Version: version}, nil
+		},
+		Keep: func(*noisymax.Table) bool { return true },
 	}.Find(ctx, store)
 }
 

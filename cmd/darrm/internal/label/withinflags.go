@@ -266,7 +266,7 @@ func solvers(a *cli.App, r *plan.Request, f *problem.Flags) {
 		}
 		return by.Noise(ctx, p, options)
 	}
-	r.SolvePlurality, r.SolveAnswers = by.Plurality, f.AnswersSolver(a)
+	r.SolvePlurality, r.SolveAnswers, r.PriceNoise = by.Plurality, f.AnswersSolver(a), f.NoisePricer(a)
 }
 
 // newPlan plans within the time of --timeout, which limits all solving together.

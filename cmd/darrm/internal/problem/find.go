@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/constraints"
@@ -123,6 +124,23 @@ func (f *Flags) SolveAnswers(ctx context.Context, a *cli.App, p answers.Problem,
 		}
 		return answerssolve.Cached(ctx, store, p, prior, o)
 	})
+}
+
+// PriceNoise finds noise that is priced by its label within --timeout, or reads it from the cache.
+func (f *Flags) PriceNoise(ctx context.Context, a *cli.App, p noisymax.Problem) (Solved[*noisymax.Table], error) {
+	return Find(ctx, f, a, "priced", func(ctx context.Context, store *cache.Store,
+		bar *cli.Progress) (cache.Found[*noisymax.Table], error) {
+		bar.Wait("pricing noise by its label")
+		return answerssolve.CachedNoise(ctx, store, p, cli.Version)
+	})
+}
+
+// NoisePricer returns the function that prices noise for a library.
+func (f *Flags) NoisePricer(a *cli.App) func(context.Context, noisymax.Problem) (*noisymax.Table, error) {
+	return func(ctx context.Context, p noisymax.Problem) (*noisymax.Table, error) {
+		s, err := f.PriceNoise(ctx, a, p)
+		return s.forLibrary(f), err
+	}
 }
 
 // AnswersSolver returns the function that makes tables for many answers for a library.
