@@ -42,7 +42,7 @@ func (b Bound) Rule() string {
 		}
 	}
 	if b.Method == methodGame {
-		return fmt.Sprintf("the price of up to %d answers of one table", b.Count)
+		return fmt.Sprintf("the price of up to %d answers together", b.Count)
 	}
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)
 }

@@ -82,7 +82,7 @@ func TestAnswersArePricedTogether(t *testing.T) {
 	}
 	total, report := at(100)
 	if report.Bounds[0].Method != methodGame ||
-		total.Rule != "the price of up to 100 answers of one table" ||
+		total.Rule != "the price of up to 100 answers together" ||
 		total.Cost.Delta != totalDelta(1e-6, accountant.Repeated{Cost: m.PerAnswer(), Count: 100}) {
 		t.Errorf("%+v", total)
 	}

@@ -1,25 +1,28 @@
 package ensemble
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/noisymax"
+	"github.com/darrm/darrm/internal/must"
 )
 
-// Noise of labels is charged for all of them, refuses more, and is made again from its parameters alone,
-// unless they state too little noise.
+// Noise of labels is charged for all of them, refuses more, and is named by its certificate alone.
 func TestNoiseOfAnswers(t *testing.T) {
-	s := Setting{K: 40, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne, Missing: true}
 	all := accountant.Cost{Epsilon: 2, Delta: 1e-5}
-	m, err := NoiseOfAnswers(t.Context(), s, all, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.Together(); m.Name() != LabelNoise || got.Cost != all || got.Most != 5 || m.AnswersTable() != nil {
+	c := must.Get(noisymax.Best(t.Context(), noisymax.Problem{Teachers: 40, Classes: 3, Affected: 1, Missing: true,
+		Answers: 5, Epsilon: all.Epsilon, Delta: all.Delta}))(t)
+	m := must.Get(NoiseOfAnswers(c, accountant.ReplaceOne))(t)
+	if got := m.Together(); m.Name() != LabelNoise || got.Cost != all || got.Most != 5 || m.AnswersTable() != nil ||
+		!m.PricedNoise().Same(c) || m.HashOfAll() != c.Hash() || m.Parameters() != "" {
 		t.Errorf("%s: %+v", m.Name(), got)
+	}
+	if s := m.Setting(); s != (Setting{K: 40, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne, Missing: true}) {
+		t.Errorf("it is for %+v", s)
+	}
+	if m.Figures() != (Figures{Answers: 5, Sigma: c.Sigma()}) {
+		t.Errorf("figures %+v of σ = %v", m.Figures(), c.Sigma())
 	}
 	if total, err := m.Answers(5, 0).Total(); err != nil || total.Cost != all {
 		t.Errorf("five labels cost %v: %v", total.Cost, err)
@@ -27,23 +30,15 @@ func TestNoiseOfAnswers(t *testing.T) {
 	if _, err := m.Answers(6, 0).Total(); err == nil {
 		t.Error("six labels have a price")
 	}
-	again, err := LabelNoiseOf(t.Context(), s, all, m.Parameters())
-	if err != nil || again.Parameters() != m.Parameters() || again.Figures() != m.Figures() {
-		t.Errorf("made again from %q: %v, %v", m.Parameters(), again.Parameters(), err)
-	}
 	if class, err := m.Simulate(1, "query", []int{10, 20, 5}); err != nil || class < 0 || class > 2 {
 		t.Errorf("answers %d: %v", class, err)
 	}
-	for _, parameters := range []string{"σ = 1, up to 5 labels", strings.Replace(m.Parameters(), "up to 5", "up to 9", 1)} {
-		if _, err := LabelNoiseOf(t.Context(), s, all, parameters); !errors.Is(err, ErrTooLittleNoise) {
-			t.Errorf("%q is taken: %v", parameters, err)
+	for _, none := range []*noisymax.Certified{nil, {}} {
+		if _, err := NoiseOfAnswers(none, accountant.ReplaceOne); err == nil {
+			t.Error("noise that was not certified answers")
 		}
 	}
-	if _, err := LabelNoiseOf(t.Context(), s, all, m.Parameters()+" and more"); err == nil {
-		t.Error("other words are taken")
-	}
-	s.Affected = 2
-	if _, err := NoiseOfAnswers(t.Context(), s, all, 5); !errors.Is(err, noisymax.ErrReach) {
-		t.Errorf("two votes of three classes: %v", err)
+	if _, err := NoiseOfAnswers(c, accountant.Relation(99)); err == nil {
+		t.Error("neighbours of no relation")
 	}
 }

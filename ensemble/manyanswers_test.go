@@ -78,7 +78,7 @@ func TestManyAnswersAreChargedOnce(t *testing.T) {
 	}
 	for q := 1; q <= 7; q++ {
 		got := must.Get(m.Answers(q, 0).Total())(t)
-		if got.Cost != want || got.Rule != "the price of up to 7 answers of one table" {
+		if got.Cost != want || got.Rule != "the price of up to 7 answers together" {
 			t.Errorf("%d answers: %+v", q, got)
 		}
 	}

@@ -145,7 +145,7 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 			`charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"table","per_answer":{"delta":2.999999999997e-12,"epsilon":0.3},"queries":20000000,"rule":"post-processing of the teachers","table":"ce19dae7c2c463b63a29534ecb4ff22559362074072f4c9ed6588b829177ccfc","teachers":"frozen"}`,
 		}},
 		{"promise nothing", lone, Charge{RequestID: "march"}, []string{
-			`charge march 1×(0, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"table","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"the price of up to 400 answers of one table","table":"bca1a9415f86bad875d28afdbd2bc88c3b7f0a57fff37a6776834445d0135006","teachers":"promise nothing"}`,
+			`charge march 1×(0, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"table","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"the price of up to 400 answers together","table":"bca1a9415f86bad875d28afdbd2bc88c3b7f0a57fff37a6776834445d0135006","teachers":"promise nothing"}`,
 		}},
 		{"another mechanism", noisy(t, 4), Charge{RequestID: "march"}, []string{
 			`charge march 1×(2, 0) "" {"affected":1,"classes":3,"k":10,"mechanism":"lnmax","parameters":"b = 4","per_answer":{"delta":0,"epsilon":0.5},"queries":4,"rule":"basic composition of 4 answers","teachers":"promise nothing"}`,

@@ -107,6 +107,7 @@ type line struct {
 	shift     int
 	lost      float64
 	swapped   bool // the pairs in the other order
+	from, to  int  // the k that there are
 }
 
 // bounds returns what holds for k0 ≤ k ≤ k1.

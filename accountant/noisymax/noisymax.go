@@ -136,18 +136,19 @@ func (l *law) family(p Problem, reach int) game.Family {
 	// post-processing of that.
 	far := reach + reach/2 + 2*p.Affected
 	wins := func(k int) span { return l.wins(l.reach+1, l.reach+1-k) }
+	// A lead beyond K is that of no votes, before and after the move.
 	duel := line{law: l, win: wins, lose: func(k int) span { return wins(-k) },
-		shift: 2 * p.Affected, lost: lost}
-	f.Parts = duel.parts(far, least, p.Teachers)
+		shift: 2 * p.Affected, lost: lost, from: 2*p.Affected - p.Teachers, to: p.Teachers}
+	f.Parts = duel.parts(far, least)
 	sure := wins(-far+2*p.Affected).up + lost
 	dearest := duel.bounds(p.Affected, p.Affected)
 	if !two {
 		// One count and the rest, the other count far below or none: one vote comes or goes.
 		alone := line{law: l, win: l.f, lose: func(k int) span { return l.f(-k - 1) }, shift: 1,
-			lost: lost}
-		f.Parts = append(f.Parts, alone.parts(reach, least, reach)...)
+			lost: lost, from: -reach, to: reach}
+		f.Parts = append(f.Parts, alone.parts(reach, least)...)
 		alone.swapped = true
-		f.Parts = append(f.Parts, alone.parts(reach, least, reach)...)
+		f.Parts = append(f.Parts, alone.parts(reach, least)...)
 		f.Parts = append(f.Parts, l.plane(reach, least, p.Teachers)...)
 		sure = max(sure, 2*lost)
 		at := int(l.sigma())

@@ -57,26 +57,30 @@ func (l *law) part(s square, least, apart int) game.Part {
 	return p
 }
 
-// parts returns all |k| ≤ reach, of them those with |k| ≤ apart, in runs of at least the width least.
-func (f line) parts(reach, least, apart int) (parts []game.Part) {
+// parts returns all k of the line from -reach to reach, in runs of at least the width least.
+func (f line) parts(reach, least int) (parts []game.Part) {
 	side := largest(reach, least)
 	for k := -reach; k <= reach; k += side {
-		if k <= apart && k+side-1 >= -apart {
-			parts = append(parts, f.part(k, side, least))
-		}
+		parts = append(parts, f.part(k, side, least)...)
 	}
 	return parts
 }
 
-func (f line) part(from, width, least int) game.Part {
+// part returns those of the width from a number on, none where the line has none.
+func (f line) part(from, width, least int) []game.Part {
+	first, last := max(from, f.from), min(from+width-1, f.to)
+	if first > last {
+		return nil
+	}
 	middle := from + width/2
-	p := game.Part{Cell: f.cell(from, from+width-1), Probe: f.cell(middle, middle)}
+	probe := min(max(middle, first), last)
+	p := game.Part{Cell: f.cell(first, last), Probe: f.cell(probe, probe)}
 	if width > least {
 		p.Parts = func() []game.Part {
-			return []game.Part{f.part(from, width/2, least), f.part(middle, width/2, least)}
+			return append(f.part(from, width/2, least), f.part(middle, width/2, least)...)
 		}
 	}
-	return p
+	return []game.Part{p}
 }
 
 func single(c game.Cell) game.Part { return game.Part{Cell: c, Probe: c} }

@@ -126,8 +126,8 @@ func TestMechanismsPage(t *testing.T) {
 			needs = "two classes, `--eps`, `--teacher-delta`, `--m`"
 		case d.Table == ensemble.AnswersTable:
 			needs = "`--table`, by `darrm solve --queries`"
-		case d.Labels:
-			needs = "`aggregate --budget-eps`, `--budget-delta`, `--queries`"
+		case d.Table == ensemble.LabelTable:
+			needs = "`--table`, by `darrm solve --queries --mechanism`"
 		case d.Delta:
 			needs += ", `--delta`"
 		}

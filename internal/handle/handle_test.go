@@ -12,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm"
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
@@ -69,8 +70,10 @@ func kinds(t *testing.T, epsilon float64) (all []kind) {
 				ensemble.Check{Ratio: ensemble.CheckRatio})))
 		}
 	}
-	s := ensemble.Setting{K: teachers, Classes: 3, Affected: 1, Neighbours: relation}
-	all = append(all, own(ensemble.NoiseOfAnswers(t.Context(), s, accountant.Cost{Epsilon: epsilon, Delta: 1e-4}, 7)))
+	noise := must.Get(noisymax.Best(t.Context(), noisymax.Problem{Teachers: teachers, Classes: 3, Affected: 1, Answers: 7,
+		Epsilon: epsilon, Delta: 1e-4}))(t)
+	all = append(all, kind{must.Get(ensemble.NoiseOfAnswers(noise, relation))(t),
+		release.Table{Noise: &noisymax.Table{Certified: noise}}})
 	return all
 }
 

@@ -172,7 +172,7 @@ func TestTable(t *testing.T) {
 			r.Classes =
 				2
 		},
-		"table goes with mechanism optimal-teachers, optimal-counts or many-answers": func(r *Request) {
+		"table goes with mechanism optimal-teachers, optimal-counts, many-answers or gnmax-label": func(r *Request) {
 			r.Mechanism =
 				"lnmax"
 		},

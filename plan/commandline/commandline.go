@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality/answers"
@@ -131,11 +130,17 @@ func (s Stated) aggregate() words {
 
 // preparation returns the command that makes the table of a choice; nil where aggregate makes it.
 func (s Stated) preparation(choice plan.Choice) []string {
-	if choice.Mechanism.AnswersTable() == nil {
-		return nil
-	}
 	p := choice.Mechanism.AnswersTable().Problem()
 	w := words{"darrm", "solve"}
+	if noise := choice.Mechanism.PricedNoise(); noise != nil {
+		n := noise.Problem()
+		p = answers.Problem{K: n.Teachers, Classes: n.Classes, Affected: n.Affected, Missing: n.Missing, Answers: n.Answers,
+			Epsilon: n.Epsilon, Delta: n.Delta}
+		w.add("mechanism", choice.Name)
+	}
+	if p.K == 0 {
+		return nil
+	}
 	w.add("K", strconv.Itoa(p.K))
 	if p.Classes > 2 {
 		w.add("num-classes", strconv.Itoa(p.Classes))
@@ -148,12 +153,15 @@ func (s Stated) preparation(choice plan.Choice) []string {
 	w.add("budget-eps", number(p.Epsilon))
 	w.add("budget-delta", number(p.Delta))
 	switch o := choice.Objective; {
+	case choice.Answers == nil:
 	case o.Concentration != 0:
 		w.add("concentration", number(o.Concentration))
 	default:
 		w.add("accuracy", number(o.Accuracy))
 	}
-	losses(&w, choice.Answers.Prior)
+	if choice.Answers != nil {
+		losses(&w, choice.Answers.Prior)
+	}
 	if s.CacheDir != "" {
 		w.add("cache-dir", s.CacheDir)
 	}
@@ -217,10 +225,7 @@ func (s Stated) release(r plan.Request, choice plan.Choice) []string {
 	w := s.aggregate()
 	p := choice.Mechanism.Problem()
 	private := !math.IsInf(p.Epsilon, 1)
-	if choice.Name == ensemble.LabelNoise { // it is made by a plan, and has no other statement
-		return s.within(r, choice)
-	}
-	if choice.Mechanism.AnswersTable() != nil { // it states all else
+	if choice.Mechanism.HashOfAll() != "" { // it states all else
 		w.add("table", tableFile)
 		w.add("affected", strconv.Itoa(p.Affected))
 		s.repeat(&w, among("neighbours", "records"))

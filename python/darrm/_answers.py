@@ -68,6 +68,24 @@ class Table:
     """The object of a file, checked for form."""
 
     def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
+        self._read(raw, number)
+        self.abstain = number(raw["abstain"], "abstain") if "abstain" in raw else None
+        if self.abstain is not None and not 0 <= self.abstain <= 1:
+            raise Malformed("abstain is out of [0,1]")
+        masses = raw.get("masses")
+        if not isinstance(masses, list) or not masses:
+            raise Malformed("there are no masses")
+        for m in masses:
+            counts = self._counts(m)
+            if counts in self.law:
+                raise Malformed(f"masses of {list(counts)} stand there twice")
+            self.law[counts] = self._probabilities(counts, m["groups"])
+        if len(self.law) != self._expected():
+            raise Malformed(f"masses of {self._expected()} histograms are needed, not of {len(self.law)}")
+
+    def _read(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
+        """What is promised."""
+
         def whole(name: str, least: int, most: int) -> int:
             value = raw.get(name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -85,20 +103,8 @@ class Table:
         self.total, self.delta = number(raw.get("total_epsilon"), "total_epsilon"), number(raw.get("delta"), "delta")
         if not 0 < self.total <= 700 or not 0 < self.delta < 1:
             raise Malformed("total_epsilon or delta is out of range")
-        self.abstain = number(raw["abstain"], "abstain") if "abstain" in raw else None
-        if self.abstain is not None and not 0 <= self.abstain <= 1:
-            raise Malformed("abstain is out of [0,1]")
+        self.abstain: Optional[Fraction] = None
         self.law: _Law = {}
-        masses = raw.get("masses")
-        if not isinstance(masses, list) or not masses:
-            raise Malformed("there are no masses")
-        for m in masses:
-            counts = self._counts(m)
-            if counts in self.law:
-                raise Malformed(f"masses of {list(counts)} stand there twice")
-            self.law[counts] = self._probabilities(counts, m["groups"])
-        if len(self.law) != self._expected():
-            raise Malformed(f"masses of {self._expected()} histograms are needed, not of {len(self.law)}")
 
     def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
         """What the law of an entry depends on: the lead of two classes, else the sorted votes."""

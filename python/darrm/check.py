@@ -53,7 +53,7 @@ import sys
 from fractions import Fraction
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _answers, _plurality
+from . import _answers, _noise, _plurality
 
 __all__ = ["CheckError", "Verdict", "check", "main"]
 
@@ -400,6 +400,8 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
         return _many(raw)
     if isinstance(raw, dict) and raw.get("kind") == "answers":
         return _game(raw)
+    if isinstance(raw, dict) and raw.get("kind") == "noise":
+        return _noisy(raw)
     t = _Table(raw)
     t.phi()  # γ that cannot be drawn exactly is refused, whatever shows the promise
     corners = t.corners(up=True)
@@ -459,6 +461,26 @@ def _game(raw: Dict[str, Any]) -> Verdict:
     return Verdict(price <= most, "game", float(price - most), [], pairs, optimal, error, 1.0)
 
 
+def _noisy(raw: Dict[str, Any]) -> Verdict:
+    """check for noise that is priced by its label."""
+    try:
+        t = _noise.Noise(raw, _decimal)
+        # The stated price is one of all pairs, too, and both may be the exact one: to its last digits they differ.
+        most = min(t.delta, _decimal(raw.get("certificate", {}).get("delta"), "certificate.delta") * (1 + Fraction(1, 10**5)))
+        # What the probabilities' last digits may hide: see _noise.py.
+        hidden = t.answers * Fraction(t.slack)
+        if 2 * hidden >= t.total:
+            raise _plurality.Malformed("its probabilities are not known well enough for so many answers; use darrm verify")
+        raised = _exp(hidden, up=True)
+        price, pairs = _answers.price(t, _exp(t.total - 2 * hidden, up=False), most / raised)
+        price *= raised
+    except _plurality.Malformed as e:
+        raise CheckError(str(e)) from e
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
+        raise CheckError(f"no noise that is priced by its label: {e!r}") from e
+    return Verdict(price <= most, "game", float(price - most), [], pairs, None, 1.0, 1.0)
+
+
 def _fields(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     """An object's fields. Two readers may take different ones of a name that stands there twice."""
     fields = dict(pairs)
@@ -504,6 +526,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             where = "between the votes" if v.worst and isinstance(v.worst[0], list) else "at corners"
             print(f"  largest left side - right side = {v.excess:.3e} {'≤' if v.private else '>'} 0, {where} {v.worst}")
         if v.method == "game":
+            if v.error == 1:  # noise says nothing of it
+                return 0 if v.private else 4
             print(f"agreement: {1 - v.error:.12g}{', less than the table claims' if v.optimal is False else ''}")
             return 0 if v.private and v.optimal is not False else 4
         print(f"optimal: {'yes' if v.optimal else 'NO'}: error {v.error:.12g}, at most {max(v.gap, 0):.2g} above the least possible")

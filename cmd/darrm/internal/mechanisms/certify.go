@@ -266,7 +266,7 @@ func NewVerify(a *cli.App) *cobra.Command {
 		Long: `Check a table file from scratch, of two classes or of many: every privacy constraint
 is evaluated again with rounding errors accounted for, and the proof of optimality
 is worked out again. A table for many answers is priced again, over all pairs of
-neighbours. No solver is needed. A file that claims more about itself than is
+neighbours, and noise that is priced by its label over all counts. No solver is needed. A file that claims more about itself than is
 proved is refused, by however little and even if its mechanism is private; one that
 claims less is not. Expected errors and rates of disagreement, on which no promise
 rests, are compared to within 1e-9.
@@ -309,6 +309,8 @@ func render(w *terminal.Page, t release.Table) error {
 	switch {
 	case t.Answers != nil:
 		return renderAnswers(w, t.Answers)
+	case t.Noise != nil:
+		return renderNoise(w, t.Noise)
 	case t.Plurality != nil:
 		return renderPlurality(w, t.Plurality)
 	}

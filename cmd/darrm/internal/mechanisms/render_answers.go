@@ -54,15 +54,7 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 func renderPromise(w *terminal.Page, t *answers.Table) error {
 	p := t.Problem()
 	w.Text("  ", "Noise: "+lawText(t.Law)+". The masses are integers, and they alone are priced.")
-	w.Printf("Guarantee: up to %d released labels together are\n", p.Answers)
-	w.Printf("  (%v, %v)-differentially private,\n", p.Epsilon, p.Delta)
-	missing := ""
-	if p.Missing {
-		missing = "those that are cast or left out among them, "
-	}
-	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes, %s"+
-		"however each query is chosen after the labels before it. Nothing is presumed of the "+
-		"teachers.", p.Affected, missing))
+	renderGuarantee(w, p)
 	c := t.Certificate()
 	if c.Each.Epsilon > 0 {
 		w.Text("  ", fmt.Sprintf("Certificate: each label is (%s, %s)-differentially private by itself, over "+
@@ -76,6 +68,19 @@ func renderPromise(w *terminal.Page, t *answers.Table) error {
 		"of neighbouring votes, with every rounding upward.", p.Epsilon, num.Outward(c.Delta, 6, true),
 		num.Thousands(big.NewInt(int64(c.Pairs)))))
 	return nil
+}
+
+// renderGuarantee writes what is promised of all answers.
+func renderGuarantee(w *terminal.Page, p answers.Problem) {
+	w.Printf("Guarantee: up to %d released labels together are\n", p.Answers)
+	w.Printf("  (%v, %v)-differentially private,\n", p.Epsilon, p.Delta)
+	missing := ""
+	if p.Missing {
+		missing = "those that are cast or left out among them, "
+	}
+	w.Hang("  ", "  ", fmt.Sprintf("where one person's record changes at most %d of the votes, %s"+
+		"however each query is chosen after the labels before it. Nothing is presumed of the "+
+		"teachers.", p.Affected, missing))
 }
 
 // renderNamed writes a table of classes that are told apart: what it is worth, beside always the same answer,

@@ -29,6 +29,7 @@ type solveFlags struct {
 	problem.Flags
 	files   solveFiles
 	queries int             // asks for a table for many answers
+	method  string          // of these: a table, or noise that is priced by its label
 	budget  accountant.Cost // of them
 	missing votes.MissingPolicy
 }
@@ -58,7 +59,9 @@ the search and keeps the best table so far. docs/many-answers.md says more.
 
 With --queries it finds the best table for that many labels together, of two classes or
 of many (--num-classes), within --budget-eps and --budget-delta: aggregate --table and serve
-release them for that price, which is charged once. docs/many-answers.md says more.
+release them for that price, which is charged once. Where a table would be too large, it is
+gnmax-label: noise on the counts that is priced by the label alone. --mechanism asks for it
+by name. docs/many-answers.md says more.
 
 The result is certified: every privacy constraint is checked again with rounding
 errors accounted for, whatever the solver said. Solved tables are kept in a cache
@@ -98,6 +101,9 @@ writes it to a file. --plot draws it.`,
 			"within --budget-eps and --budget-delta")
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
+	f.method = ensemble.TableOfAnswers
+	cli.Enum(c, &f.method, "mechanism", "with --queries: a table, or "+ensemble.LabelNoise+", which takes seconds "+
+		"for any number of teachers and classes and knows less of the votes", ensemble.TableOfAnswers, ensemble.LabelNoise)
 	cli.Enum(c, &f.missing, "missing",
 		"a missing vote is an \"error\" for the table, or \"abstain\": it is for votes of which some may be "+
 			"none (with --queries)", votes.MissingError, votes.MissingAbstain)
@@ -131,7 +137,8 @@ func (f *solveFlags) run(c *cobra.Command, a *cli.App) error {
 
 // checkOne checks the flags of a table for one answer, of two classes or many.
 func (f *solveFlags) checkOne(c *cobra.Command) error {
-	err := cli.Refuse(c, "goes with --queries, the number of labels that share it", "budget-eps", "budget-delta")
+	err := cmp.Or(cli.Refuse(c, "goes with --queries, the number of labels that share it", "budget-eps", "budget-delta"),
+		cli.Refuse(c, "goes with --queries", "mechanism"))
 	if err == nil && c.Flags().Changed("num-classes") {
 		err = cli.Refuse(c, "of more than two classes goes with --queries", "shares", "cost")
 	}
@@ -176,7 +183,7 @@ func (f *solveFiles) register(c *cobra.Command) {
 
 // checkAnswers checks the flags of a table for many answers.
 func (f *solveFlags) checkAnswers(c *cobra.Command) error {
-	return cmp.Or(cli.Refuse(c, "is of one label and does not go with --queries: state --budget-eps "+
+	return cmp.Or(f.checkNoise(c), cli.Refuse(c, "is of one label and does not go with --queries: state --budget-eps "+
 		"and --budget-delta, of all labels", "m", "label-eps", "delta"),
 		cli.Refuse(c, "does not go with --queries", "prior", "prior-mean", "shape", "method", "gap", "plot-gap"),
 		f.CheckByVotes("queries", f.private()), cli.Require(c, "K", "budget-eps", "budget-delta", "affected|data"))
@@ -200,8 +207,19 @@ func (f *solveFlags) answers(c *cobra.Command, a *cli.App) error {
 	p.Named = losses.Stated()
 	prior := answers.Prior{Shares: losses.Shares, Costs: losses.Costs}
 	p.Abstain, p.Missing = f.Many.Abstain != nil, f.missing == votes.MissingAbstain
-	if err := cmp.Or(renamed(p.Validate()), f.CheckTimeout(c)); err != nil { // before a file is read
+	noise := p // noise knows no shares, costs and abstentions
+	noise.Named, noise.Abstain = false, false
+	limit, err := tooLarge(c.Context(), p)
+	switch err := cmp.Or(renamed(err), f.CheckTimeout(c)); { // before a file is read
+	case err != nil:
 		return err
+	case f.method == ensemble.LabelNoise:
+		return f.priced(c, a, p)
+	case limit != nil && (noise != p || f.files.plot != ""):
+		return limit
+	case limit != nil:
+		a.Say("darrm: %v; noise that is priced by its label takes the place of a table (%s)", limit, ensemble.LabelNoise)
+		return f.priced(c, a, p)
 	}
 	prior.Objective, err = f.Many.WithCounts(c.Context(), f.Noise.PriorCounts, f.K, p.Classes,
 		problem.Histograms(a))
