@@ -46,7 +46,7 @@ type Problem struct {
 // other rule.
 type SizeError struct{ Limit *check.Error }
 
-func (e *SizeError) Error() string { return e.Limit.Error() }
+func (e *SizeError) Error() string { return handle.Made(e.Limit).Error() }
 
 // Unwrap returns the limit.
 func (e *SizeError) Unwrap() error { return e.Limit }

@@ -69,9 +69,10 @@ class Table:
 
     def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
         self._read(raw, number)
-        self.abstain = number(raw["abstain"], "abstain") if "abstain" in raw else None
-        if self.abstain is not None and not 0 <= self.abstain <= 1:
-            raise Malformed("abstain is out of [0,1]")
+        if "abstain" in raw:
+            self.abstain = number(raw["abstain"], "abstain")
+            if not 0 <= self.abstain <= 1:
+                raise Malformed("abstain is out of [0,1]")
         masses = raw.get("masses")
         if not isinstance(masses, list) or not masses:
             raise Malformed("there are no masses")

@@ -13,12 +13,13 @@ from . import _shown
 
 @dataclass(frozen=True)
 class Table:
-    """A certified table: a noise function, or one of many classes or for many answers.
+    """A certified table: a noise function, one of many classes or for many answers, or noise for many answers.
 
     Attributes:
         gamma: γ(0) … γ(K); with l votes for 1 the majority is released with probability γ(l),
             otherwise a fair coin; below 0 the minority with probability -γ(l). Empty for other tables.
-        error: the expected error of what it is optimal for; 1 - value for other tables.
+        error: the expected error of what it is optimal for; 1 - value for other tables; nan for noise that is
+            priced by its label, of which nothing is expected.
         gap: how far at most the error is from the least possible; None where that is not known.
         data: everything else, as the program's JSON has it.
 
@@ -38,7 +39,7 @@ class Table:
         """Read what ``darrm solve --json`` prints. The promise is checked where it is used."""
         data = json.loads(text)
         if "gamma" not in data:
-            return cls([], 1 - data["value"], data.get("gap"), data)
+            return cls([], 1 - data.get("value", float("nan")), data.get("gap"), data)
         return cls(data["gamma"], data["expected_error"], data["certificate"]["gap"], data)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:

@@ -36,7 +36,8 @@ are then identities in e^ε, which no rounding of e^ε decides, so this is check
 
 Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
 sorted histograms and 200 classes. Tables for many answers are priced anew, which _answers.py
-explains, in minutes at most. How near they are to the best table is not checked here.
+explains, in minutes at most. How near they are to the best table is not checked here. So is noise that is
+priced by its label, over all histograms, of few teachers or classes: see _noise.py.
 
 Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
 more than they do. The release's e^ε is rounded down: it must keep a little more than it says.
@@ -434,7 +435,7 @@ def _many(raw: Dict[str, Any]) -> Verdict:
         gap = _plurality.bound(t, worth, rows, _exp(t.total, up=True)) - value
     except _plurality.Malformed as e:
         raise CheckError(str(e)) from e
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
         raise CheckError(f"no table of many classes: {e!r}") from e
     stated = _decimal(raw.get("gap"), "gap")
     return Verdict(excess <= 0, "sweep", float(excess), worst, constraints, gap <= stated, float(1 - value), float(gap))
@@ -454,7 +455,7 @@ def _game(raw: Dict[str, Any]) -> Verdict:
         stated = _decimal(raw.get("value"), "value")
     except _plurality.Malformed as e:
         raise CheckError(str(e)) from e
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
         raise CheckError(f"no table for many answers: {e!r}") from e
     optimal = False if value is not None and stated > value else None
     error = float(1 - (stated if value is None else value))
@@ -476,7 +477,7 @@ def _noisy(raw: Dict[str, Any]) -> Verdict:
         price *= raised
     except _plurality.Malformed as e:
         raise CheckError(str(e)) from e
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
         raise CheckError(f"no noise that is priced by its label: {e!r}") from e
     return Verdict(price <= most, "game", float(price - most), [], pairs, None, 1.0, 1.0)
 

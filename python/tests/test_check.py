@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import io
+import itertools
 import json
 import math
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(Path(__file__).parents[1]))
 from darrm import _answers as answers  # noqa: E402
+from darrm import _noise as noise  # noqa: E402
 from darrm import check as module  # noqa: E402
 from darrm.check import CheckError, check, main  # noqa: E402
 
@@ -177,6 +179,76 @@ class ManyAnswers(unittest.TestCase):
         for change in (drop, twice, sums, parity, huge, lambda t: t.update(missing_votes=1), lambda t: t.update(delta=0)):
             with self.subTest(change), self.assertRaises(CheckError):
                 self.changed("k11.json", change)
+
+
+class Noise(unittest.TestCase):
+    """Noise that is priced by its label, right and wrong in one thing."""
+
+    def test_right(self):
+        paths = sorted((TABLES / "noise").glob("*.json"))
+        self.assertEqual(len(paths), 4)
+        for path in paths:
+            with self.subTest(path.name):
+                v = check(str(path))
+                self.assertTrue(v.private)
+                self.assertIsNone(v.optimal)
+                # The program knows less of the votes where classes are more than two.
+                self.assertGreater(v.excess, -0.5 * float(module.load(str(path))["delta"]))
+
+    def changed(self, name, **changes):
+        t = table("noise/" + name)
+        t.update(changes)
+        return check(t)
+
+    def test_promises_too_much(self):
+        """More answers, a smaller ε or δ, more reach, or less noise than the price allows."""
+        t = table("noise/k12c3.json")
+        for change in (
+            {"answers": t["answers"] + 1}, {"total_epsilon": t["total_epsilon"] * Fraction(97, 100)}, {"delta": t["delta"] * Fraction(4, 5)},
+            {"sigma": t["sigma"] * Fraction(49, 50)}, {"certificate": {"delta": t["delta"] * Fraction(4, 5)}},
+        ):
+            with self.subTest(change):
+                self.assertFalse(self.changed("k12c3.json", **change).private)
+        self.assertFalse(self.changed("k7t3m.json", affected=4, answers=20).private)
+        self.assertTrue(self.changed("k7t3m.json", answers=10).private)
+        # A vote that comes or goes has neighbours of its own.
+        self.assertEqual((self.changed("k6c4m.json", missing_votes=False).constraints, check(table("noise/k6c4m.json")).constraints), (92, 316))
+
+    def test_form(self):
+        for change in (
+            {"noise": "laplace"}, {"sigma": 0}, {"sigma": 10**6}, {"sigma": "1"}, {"affected": 2}, {"classes": 1}, {"k": 0}, {"k": 1002}, {"classes": 201},
+            {"answers": 0}, {"answers": 10**6}, {"missing_votes": 1}, {"delta": 0}, {"delta": Fraction(1, 10**200)}, {"total_epsilon": 701},
+            {"certificate": {}}, {"price": 1}, {"format_version": 2},
+        ):
+            with self.subTest(change), self.assertRaises(CheckError):
+                self.changed("k12c3.json", **change)
+
+    def test_laws(self):
+        """The probabilities of a label against sums over all values of all noise."""
+        for sigma, votes in (("0.7", (2, 1, 0)), ("1.3", (2, 2, 1)), ("1.3", (5, 0)), ("0.9", (1, 1, 1, 0))):
+            raw = table("noise/k12c3.json")
+            raw.update(k=sum(votes), classes=len(votes), sigma=Fraction(sigma))
+            n = noise.Noise(raw, module._decimal)
+            far = range(-9, 10)
+            mass = {y: math.exp(-y * y / 2 / float(sigma) ** 2) for y in far}
+            total = sum(mass.values())
+            want = [0.0] * len(votes)
+            for ys in itertools.product(far, repeat=len(votes)):
+                sums = [v + y for v, y in zip(votes, ys)]
+                top = [c for c, s in enumerate(sums) if s == max(sums)]
+                for c in top:
+                    want[c] += math.prod(mass[y] / total for y in ys) / len(top)
+            got = n._of(votes)
+            self.assertEqual(sum(got), 1)
+            for x, y in zip(got, want):
+                self.assertAlmostEqual(float(x), y, places=9)
+
+    def test_nodes(self):
+        """n nodes integrate powers below 2n, and not the next one."""
+        for n in (1, 2, 5, 50):
+            for power in (0, 1, 2 * n - 1):
+                self.assertAlmostEqual(sum(w * u**power for u, w in noise._nodes(n)) * (power + 1), 1, places=12)
+        self.assertNotAlmostEqual(sum(w * u**4 for u, w in noise._nodes(2)) * 5, 1, places=3)
 
 
 class ManyClasses(unittest.TestCase):

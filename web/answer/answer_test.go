@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
@@ -384,8 +385,13 @@ func tables(t *testing.T) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	noise, err := noisymax.Best(t.Context(), noisymax.Problem{Teachers: 5, Classes: 3, Affected: 1, Answers: 3,
+		Epsilon: 2, Delta: 1e-5})
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := map[string][]byte{"gamma": gamma}
-	for kind, table := range map[string]json.Marshaler{"plurality": many, "answers": all} {
+	for kind, table := range map[string]json.Marshaler{"plurality": many, "answers": all, "noise": &noisymax.Table{Certified: noise}} {
 		if out[kind], err = table.MarshalJSON(); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/web/answer/chart"
@@ -48,6 +50,8 @@ var means = map[string]string{
 	"abstain_value": "What no class was worth as an answer.",
 	"objective":     "What the table is best for. It decides what is useful and never what is private.",
 	"answers":       "The number of answers that the promise covers together.",
+	"noise":         "The law of the whole number that is added to each count. The class of the largest sum is the answer.",
+	"sigma":         "σ of that noise.",
 	"law":           "The family from which the table was chosen. Only its integers are priced.",
 	"price":         "How finely the cost of all answers was worked out; every rounding is upward.",
 
@@ -59,7 +63,7 @@ var means = map[string]string{
 	"upper_bound":     "No private mechanism has a larger value under this prior: the proof in the file was worked out again.",
 	"law_bound":       "No mechanism of this family has a larger value.",
 	"gap":             "The distance between the table and that bound: how much better any other table can be.",
-	"hash":            "A fingerprint of the table's integers.",
+	"hash":            "A fingerprint of the table's integers, or of the noise and its promise.",
 
 	"certificate.method":                "How all constraints were checked: by a search of all of them, or because the teachers' own privacy suffices.",
 	"certificate.constraints":           "The number of inequalities that privacy needs. All of them were evaluated again, rounding errors included.",
@@ -90,6 +94,14 @@ func Check(ctx context.Context, data []byte) (*Table, error) {
 		summary, err = t.Plurality.Summary()
 		p := t.Plurality.Problem()
 		out.Picture, err = probabilities(p.K, p.Classes, t.Plurality.Law, err)
+	case t.Noise != nil:
+		var m *ensemble.Mechanism
+		if m, err = ensemble.NoiseOfAnswers(t.Noise.Certified, accountant.ReplaceOne); err != nil {
+			return nil, err
+		}
+		summary, err = t.Noise.MarshalJSON()
+		s := m.Setting()
+		out.Picture, err = probabilities(s.K, s.Classes, m.Probabilities, err)
 	default:
 		summary, err = t.Answers.Summary()
 		p := t.Answers.Problem()
