@@ -67,6 +67,8 @@ def _around(counts: Tuple[int, ...], t: int, missing: bool) -> Iterator[Tuple[in
 class Table:
     """The object of a file, checked for form."""
 
+    abstain: Optional[Fraction] = None  # what no class is worth, where it is an answer
+
     def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
         self._read(raw, number)
         if "abstain" in raw:
@@ -104,7 +106,6 @@ class Table:
         self.total, self.delta = number(raw.get("total_epsilon"), "total_epsilon"), number(raw.get("delta"), "delta")
         if not 0 < self.total <= 700 or not 0 < self.delta < 1:
             raise Malformed("total_epsilon or delta is out of range")
-        self.abstain: Optional[Fraction] = None
         self.law: _Law = {}
 
     def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
