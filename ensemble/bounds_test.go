@@ -148,10 +148,10 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 // A rule of one part composes nothing.
 func TestRules(t *testing.T) {
 	for want, b := range map[string]Bound{
-		"one answer":                                {Of: OfAnswers, Count: 1},
-		"one of the teachers":                       {Of: OfTeachers, Count: 1},
-		"one answer of one teacher":                 {Of: OfTeacherAnswers, Count: 1},
-		"basic composition of 2 answers":            {Of: OfAnswers, Count: 2, Method: accountant.MethodBasic},
+		"one answer":                            {Of: OfAnswers, Count: 1},
+		"one of the teachers":                   {Of: OfTeachers, Count: 1},
+		"one answer of one teacher":             {Of: OfTeacherAnswers, Count: 1},
+		"basic composition of 2 answers":        {Of: OfAnswers, Count: 2, Method: accountant.MethodBasic},
 		"the price of up to 5 answers together": {Of: OfAnswers, Count: 5, Method: methodGame},
 	} {
 		if got := b.Rule(); got != want {

@@ -167,8 +167,13 @@ type Claim struct {
 	stated file
 }
 
-// ReadClaim reads a document without pricing it. The error is a *strictjson.FormatError, r's, or
-// ctx.Err().
+// FormatError is the error for bytes that are no such document.
+type FormatError = strictjson.FormatError
+
+// MismatchError lists the figures that a document states wrongly about itself.
+type MismatchError = check.MismatchError
+
+// ReadClaim reads a document without pricing it. The error is a *FormatError, r's, or ctx.Err().
 func ReadClaim(ctx context.Context, r io.Reader) (*Claim, error) {
 	return strictjson.Read(ctx, r, formatName, MaxTableBytes, parseClaim)
 }
@@ -209,7 +214,7 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 }
 
 // Verify certifies the claim and compares what it says about itself with what is found. The errors
-// are those of Certify, or a *check.MismatchError.
+// are those of Certify, or a *MismatchError.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	c = handle.Made(c)
 	return strictjson.Verify(ctx, c, func(s *check.Stated, t *Table) {
