@@ -96,7 +96,7 @@ func (b *Ballots) always() (best Always) {
 	for class := range b.classes {
 		answer := make([]float64, b.classes)
 		answer[class] = 1
-		s := b.scoreEach(func([]int) []float64 { return answer })
+		s, _ := b.scoreEach(func([]int) []float64 { return answer })
 		if class == 0 || s.Agreement > best.Score.Agreement {
 			best = Always{class, s}
 		}
@@ -110,14 +110,23 @@ func (b *Ballots) score(law func(counts []int) []float64) Score {
 	if b.classes > 2 {
 		law = once(law)
 	}
-	return b.scoreEach(law)
+	s, _ := b.scoreEach(law)
+	return s
 }
 
-// scoreEach is score of any law, which it asks about each vector of counts.
-func (b *Ballots) scoreEach(law func(counts []int) []float64) Score {
-	s := Score{Queries: b.queries, Labels: b.labelled}
+// scoreEach is score of any law, which it asks about each vector of counts, with the recall of each class: how
+// often it is the answer where it has the most votes, alone or with others; nil where it never has.
+func (b *Ballots) scoreEach(law func(counts []int) []float64) (s Score, recall []*float64) {
+	s = Score{Queries: b.queries, Labels: b.labelled}
+	leads, answered := make([]float64, b.classes), make([]float64, b.classes)
 	for _, kind := range b.kinds {
 		p := law(kind.counts)
+		for c, most := 0, largest(kind.counts); c < b.classes; c++ {
+			if kind.counts[c] == most {
+				leads[c] += float64(kind.queries)
+				answered[c] += float64(kind.queries) * p[c]
+			}
+		}
 		agrees, tied := labellaw.Plurality(kind.counts, p)
 		s.Agreement += float64(kind.queries) * agrees
 		s.Shared += float64(kind.queries) * agrees / float64(tied)
@@ -136,7 +145,18 @@ func (b *Ballots) scoreEach(law func(counts []int) []float64) Score {
 	if b.labelled > 0 {
 		s.Accuracy /= float64(b.labelled)
 	}
-	return s
+	recall = make([]*float64, b.classes)
+	known := 0
+	for c, n := range leads {
+		if n > 0 {
+			answered[c] /= n
+			recall[c] = &answered[c]
+			s.Balanced += answered[c]
+			known++
+		}
+	}
+	s.Balanced /= float64(max(known, 1))
+	return s, recall
 }
 
 // once returns a law that works each vector of counts out once, in whichever order of the classes

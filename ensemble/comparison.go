@@ -68,6 +68,7 @@ type ComparisonRow struct {
 	Title     string
 	Mechanism *Mechanism // calibrated to the target, with what it assumes; nil if it does not apply
 	Score     Score      // in expectation over the mechanism's noise
+	Recall    []*float64 // of each class: how often it is the answer where it has the most votes; nil where it never has
 	Refused   error      // why it does not apply; nil if it does
 	Planned   *Planned   // what a plan says of it; nil in a comparison without a plan
 
@@ -294,7 +295,7 @@ func (x contender) row(b *Ballots) (ComparisonRow, error) {
 	}
 	m.name, m.row = x.name, x.title
 	row := ComparisonRow{Name: x.name, Title: m.Title(), Mechanism: m, Planned: x.plan}
-	row.Score, err = m.Evaluate(b)
+	row.Score, row.Recall, err = m.evaluate(b)
 	return row, err
 }
 

@@ -34,6 +34,7 @@ type ReportedScore struct {
 	Accuracy          *float64    `json:"accuracy"`
 	AccuracyInterval  *[2]float64 `json:"accuracy_95"`
 	Abstained         float64     `json:"abstained"`
+	Balanced          float64     `json:"balanced"` // the mean of the recall of the classes that lead
 }
 
 // ReportedAlways is the Always of a ComparisonReport.
@@ -55,6 +56,8 @@ type ReportedMechanism struct {
 	ExpectedWorth *float64         `json:"expected_worth,omitempty"`
 	Chosen        bool             `json:"chosen,omitempty"`
 	Score         *ReportedScore   `json:"score,omitempty"`
+	// of each class: how often it is the answer where it has the most votes; null where it never has
+	Recall []*float64 `json:"recall,omitempty"`
 	// by these votes: so many labels without noise tell a student as much as all of these
 	Worth *float64 `json:"worth,omitempty"`
 	// that the score of such a mechanism cannot exceed; left out where none is known
@@ -92,7 +95,7 @@ func (c *Comparison) Report() *ComparisonReport {
 			m.Refused = r.Refused.Error()
 		} else {
 			per := r.Mechanism.PerAnswer()
-			m.PerAnswer, m.Score = &per, r.Score.report()
+			m.PerAnswer, m.Score, m.Recall = &per, r.Score.report(), r.Recall
 			m.Basis, m.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
 			m.Figures = r.Mechanism.Figures()
 			if worth := c.Worth(r); !r.Mechanism.Named() {
@@ -120,7 +123,7 @@ func (c *Comparison) Report() *ComparisonReport {
 func (s Score) report() *ReportedScore {
 	interval := func(i Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
 	out := &ReportedScore{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()),
-		Labelled: s.Labels, Abstained: s.Abstained}
+		Labelled: s.Labels, Abstained: s.Abstained, Balanced: s.Balanced}
 	if s.Labels > 0 {
 		out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
 	}
@@ -168,6 +171,18 @@ func (c *Comparison) Table() (header []string, rows [][]string) {
 		expected = append(expected, prior)
 	}
 	header = []string{"mechanism, over its noise", "agrees", "95 %", "worth", "right", "95 %"}
+	if c.TellsApart() {
+		header = slices.Insert(header, 3, "balanced")
+		balanced := []float64{c.Plain.Balanced, c.Always.Score.Balanced}
+		for _, r := range c.Rows {
+			if r.Refused == nil {
+				balanced = append(balanced, r.Score.Balanced)
+			}
+		}
+		for i := range rows {
+			rows[i] = slices.Insert(rows[i], 3, fmt.Sprintf("%.2f", 100*balanced[i]))
+		}
+	}
 	if planned {
 		header = slices.Insert(header, 1, "expected")
 		for i := range rows {
@@ -175,6 +190,11 @@ func (c *Comparison) Table() (header []string, rows [][]string) {
 		}
 	}
 	return header, rows
+}
+
+// TellsApart reports whether some mechanism tells the classes apart: then a Table has the balanced agreement of all.
+func (c *Comparison) TellsApart() bool {
+	return slices.ContainsFunc(handle.Made(c).Rows, func(r ComparisonRow) bool { return r.Refused == nil && r.Mechanism.Named() })
 }
 
 func (s Score) row(title, worth string) []string {

@@ -109,6 +109,34 @@ func TestManyAnswersAreChargedOnce(t *testing.T) {
 	}
 }
 
+// Votes in another order of the classes have another law by a table that tells three classes apart. A class that
+// no query leads to has no recall, and the balanced agreement is the mean over the others.
+func TestNamedTablesAreScoredByName(t *testing.T) {
+	p := answers.Problem{K: 3, Classes: 3, Affected: 1, Answers: 1, Epsilon: 1, Delta: 1e-3, Named: true}
+	table := must.Get(solve.Best(t.Context(), p, answers.Prior{Objective: plurality.Objective{Accuracy: 0.6},
+		Shares: plurality.Shares{0.8, 0.15, 0.05}}, solve.Options{Price: game.Options{Step: 1}}))(t)
+	m := must.Get(ManyAnswers(table.Certified, accountant.ReplaceOne))(t)
+	b := must.Get(NewBallots(3, 3))(t)
+	var each [2]float64 // of classes 0 and 1, where they lead
+	for _, q := range [][]int{{3, 0, 0}, {0, 3, 0}, {2, 1, 0}, {1, 2, 0}} {
+		if err := b.Add(q, NoTruth); err != nil {
+			t.Fatal(err)
+		}
+		lead := 0
+		if q[1] > q[0] {
+			lead = 1
+		}
+		each[lead] += must.Get(m.Probabilities(q))(t)[lead] / 2
+	}
+	s, recall, err := m.evaluate(b)
+	if err != nil || math.Abs(s.Agreement-(each[0]+each[1])/2) > 1e-15 || math.Abs(s.Balanced-s.Agreement) > 1e-15 || each[0]-each[1] < .05 {
+		t.Errorf("%+v, %v, want %v", s, err, each)
+	}
+	if recall[2] != nil || math.Abs(*recall[0]-each[0]) > 1e-15 || math.Abs(*recall[1]-each[1]) > 1e-15 {
+		t.Errorf("recall %v, want %v", recall, each)
+	}
+}
+
 // What is known of labels that treat the classes alike is not said of others: their law, their worth, the
 // bound of a comparison.
 func TestNamedTablesHaveNoLawOfTheirLabels(t *testing.T) {
@@ -132,7 +160,7 @@ func TestNamedTablesHaveNoLawOfTheirLabels(t *testing.T) {
 	if row.Worth != nil || row.ExpectedWorth != nil || row.UpperBound != 0 {
 		t.Errorf("%+v", row)
 	}
-	if _, rows := c.Table(); rows[2][4] != "-" {
-		t.Errorf("worth %s", rows[2][4])
+	if _, rows := c.Table(); rows[2][5] != "-" {
+		t.Errorf("worth %s", rows[2][5])
 	}
 }

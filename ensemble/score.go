@@ -13,6 +13,7 @@ import (
 type Score struct {
 	Agreement float64 // how often the answer is a class with the most votes: the mean of labellaw.Plurality
 	Accuracy  float64 // against the queries' true classes; only where Labels > 0
+	Balanced  float64 // the mean of the recall of the classes that have the most votes somewhere
 	Abstained float64 // share of queries without a class, which agree with nothing
 	// Shared is Agreement where a tie is shared: the label is the one of its classes that a fair coin takes.
 	Shared  float64
@@ -52,10 +53,21 @@ func Wilson(mean float64, n int) Interval {
 
 // Evaluate scores the mechanism on the votes. It fails if they are of other teachers or classes.
 func (m *Mechanism) Evaluate(b *Ballots) (Score, error) {
+	s, _, err := m.evaluate(b)
+	return s, err
+}
+
+// evaluate is Evaluate, with the recall of each class, which is nil where no query leads to the class.
+func (m *Mechanism) evaluate(b *Ballots) (s Score, recall []*float64, err error) {
 	if err := m.checkBallots(b); err != nil {
-		return Score{}, err
+		return s, nil, err
 	}
-	return b.score(m.rule.law), nil
+	law := m.rule.law
+	if b.classes > 2 && !m.Named() {
+		law = once(law)
+	}
+	s, recall = b.scoreEach(law)
+	return s, recall, nil
 }
 
 func (m *Mechanism) checkBallots(b *Ballots) error {

@@ -22,7 +22,7 @@ func TestAlwaysTheSameAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := Always{1, Score{Agreement: 3. / 4, Shared: 2.5 / 4, Accuracy: 2. / 3, Queries: 4, Labels: 3}}
+	want := Always{1, Score{Agreement: 3. / 4, Balanced: 1. / 2, Shared: 2.5 / 4, Accuracy: 2. / 3, Queries: 4, Labels: 3}}
 	if got := b.always(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -273,8 +273,9 @@ func newTable(c *Certified, o Objective, proof Proof, all []Named, choose bool) 
 
 // ByLabel says how a function treats the labels, under an objective of shape ByName.
 type ByLabel struct {
-	// Recall of each label: how often it is released where it has the most votes, a tie included.
-	Recall [2]float64
+	// Leads is how often each label has the most votes, a tie included, and Recall how often it is released
+	// there: 0 of a label that never leads.
+	Leads, Recall [2]float64
 	// Constant is the label that is worth most where it is always released, and ConstantError its error.
 	Constant      int
 	ConstantError float64
@@ -288,15 +289,17 @@ func (o Objective) ByLabel(f Func) ByLabel {
 		return ByLabel{}
 	}
 	var out ByLabel
-	var most, always [2]float64
+	var always [2]float64
+	total := 0.0
 	for l, phi := range f.Phi() {
 		one := float64((1 + phi) / 2) // by itself: no processor may take it into a sum
+		total += o.Counts[l]
 		if 2*l <= f.K() {
-			most[0] += o.Counts[l]
+			out.Leads[0] += o.Counts[l]
 			out.Recall[0] += float64(o.Counts[l] * (1 - one))
 		}
 		if 2*l >= f.K() {
-			most[1] += o.Counts[l]
+			out.Leads[1] += o.Counts[l]
 			out.Recall[1] += float64(o.Counts[l] * one)
 		}
 		if 2*l < f.K() {
@@ -305,9 +308,10 @@ func (o Objective) ByLabel(f Func) ByLabel {
 			always[0] += 2 * weights[l]
 		}
 	}
-	for label := range most {
-		if most[label] > 0 {
-			out.Recall[label] /= most[label]
+	for label, leads := range out.Leads {
+		if leads > 0 {
+			out.Recall[label] /= leads
+			out.Leads[label] /= total
 		}
 	}
 	if always[1] < always[0] {

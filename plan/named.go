@@ -171,12 +171,13 @@ func (r *Request) purpose() Purpose {
 
 // ReportedClasses describes how a table treats classes that are not alike, by the prior.
 type ReportedClasses struct {
-	Value         float64   `json:"value"`    // agreement, or minus the expected cost of an answer
-	Recall        []float64 `json:"recall"`   // of each class: how often it is answered where it has the most votes
-	Balanced      float64   `json:"balanced"` // their mean
-	Constant      string    `json:"constant"` // the class that is worth most where it is always answered
-	ConstantValue float64   `json:"constant_value"`
-	Tells         bool      `json:"tells"` // false where the constant is as good
+	Value float64 `json:"value"` // agreement, or minus the expected cost of an answer
+	// of each class: how often it is answered where it has the most votes; null if it never has
+	Recall        []*float64 `json:"recall"`
+	Balanced      float64    `json:"balanced"` // the mean of those that are known
+	Constant      string     `json:"constant"` // the class that is worth most where it is always answered
+	ConstantValue float64    `json:"constant_value"`
+	Tells         bool       `json:"tells"` // false where the constant is as good
 }
 
 // ByClassOfNoise returns how a noise function that tells the labels apart treats the two classes, and its value:
@@ -186,7 +187,7 @@ func ByClassOfNoise(t *gamma.Table) (by answers.ByClass, value float64) {
 		return by, 0
 	}
 	labels := t.ByLabel(t.Func())
-	by = answers.ByClass{Recall: labels.Recall[:], Balanced: (labels.Recall[0] + labels.Recall[1]) / 2,
+	by = answers.ByClass{Leads: labels.Leads[:], Recall: labels.Recall[:], Balanced: answers.Balanced(labels.Leads[:], labels.Recall[:]),
 		Constant: labels.Constant, ConstantValue: -labels.ConstantError}
 	if value = -t.ExpectedError; t.Costs == [2]float64{} {
 		by.Perfect, by.ConstantValue, value = 1, 1+by.ConstantValue, 1+value
@@ -200,7 +201,13 @@ func (o ReportOptions) byClass(c Choice) *ReportedClasses {
 	if by.Recall == nil {
 		return nil
 	}
-	return &ReportedClasses{value, by.Recall, by.Balanced, o.class(by.Constant), by.ConstantValue, by.Tells(value)}
+	recall := make([]*float64, len(by.Recall))
+	for c := range recall {
+		if by.Leads[c] > 0 {
+			recall[c] = &by.Recall[c]
+		}
+	}
+	return &ReportedClasses{value, recall, by.Balanced, o.class(by.Constant), by.ConstantValue, by.Tells(value)}
 }
 
 // byClass returns how the choice's table treats classes that are told apart, and its value; the zero value of others.
@@ -215,25 +222,46 @@ func (c Choice) byClass() (by answers.ByClass, value float64) {
 	return by, c.Answers.Value
 }
 
-// lossNotes describes the first choice to somebody who stated shares or costs.
-func (o ReportOptions) lossNotes(r *Request, best Choice) (notes []string) {
-	by := o.byClass(best)
+// Recalls says how often each class is answered where it has the most votes, nil where it never has.
+func (o ReportOptions) Recalls(recall []*float64) string {
+	var words []string
+	for c, r := range recall {
+		if r == nil {
+			words = append(words, o.class(c)+" (no query leads to it)")
+		} else {
+			words = append(words, fmt.Sprintf("%s in %s", o.class(c), num.Percent(*r)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// ClassNotes describes, in whole sentences, a choice that tells the classes apart: what labels are worth beside
+// always the same answer, and how often each class is answered. It is nil for other choices.
+func (o ReportOptions) ClassNotes(c Choice) []string {
+	by := o.byClass(c)
 	if by == nil {
 		return nil
 	}
-	var recalls []string
-	for c, recall := range by.Recall {
-		recalls = append(recalls, fmt.Sprintf("%s in %s", o.class(c), num.Percent(recall)))
+	value := fmt.Sprintf("Labels are expected to agree with the majority in %s; always answering %s agrees in %s.",
+		num.Percent(by.Value), by.Constant, num.Percent(by.ConstantValue))
+	if by.ConstantValue <= 0 { // minus a cost
+		value = fmt.Sprintf("A label is expected to cost %.6g; always answering %s costs %.6g.", math.Abs(by.Value),
+			by.Constant, math.Abs(by.ConstantValue))
 	}
-	notes = append(notes, fmt.Sprintf("Each class is answered, where it has the most votes: %s; in the mean in %s.",
-		strings.Join(recalls, ", "), num.Percent(by.Balanced)))
-	if r.Losses.Costs != nil {
-		notes = append(notes, fmt.Sprintf("An answer is expected to cost %.6g; always answering %s costs %.6g.", math.Abs(by.Value),
-			by.Constant, math.Abs(by.ConstantValue)))
-	}
+	notes := []string{value, fmt.Sprintf("Each class is answered, where it has the most votes, alone or with another: %s; in the mean in %s.",
+		o.Recalls(by.Recall), num.Percent(by.Balanced))}
 	if !by.Tells {
-		notes = append(notes, o.text("Always answering %s is as good as this table, to a thousandth of what labels without "+
-			"noise would gain: its labels tell nothing, and nothing is spent on them unless it is accepted (%s).", by.Constant, pAcceptConstant))
+		notes = append(notes, fmt.Sprintf("Always answering %s is as good as this table, to a thousandth of what labels without "+
+			"noise would gain: its labels tell nothing.", by.Constant))
+	}
+	return notes
+}
+
+// lossNotes describes the first choice to somebody who stated shares or costs.
+func (o ReportOptions) lossNotes(best Choice) []string {
+	notes := o.ClassNotes(best)
+	if by := o.byClass(best); by != nil && !by.Tells {
+		notes = append(notes, o.text("Nothing is spent on labels that tell nothing unless it is accepted (%s).", pAcceptConstant))
 	}
 	return notes
 }

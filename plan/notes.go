@@ -62,7 +62,7 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			"often than a guess. Have one record reach fewer teachers, ask for fewer labels, or " +
 			"raise the budget.")
 	}
-	notes = append(notes, o.lossNotes(r, best)...)
+	notes = append(notes, o.lossNotes(best)...)
 	if a := o.always(r); a != nil && a.Agreement > best.Agreement.Expected {
 		note("%s", ensemble.AlwaysNote(a.Class, a.Agreement))
 	}

@@ -262,7 +262,7 @@ func (plan Plan) certificate() string {
 			num.Thousands(big.NewInt(int64(m.Together().Most))))
 	case m.NoiseFunction() != nil:
 		return fmt.Sprintf("certified against all %s constraints",
-			num.Thousands(m.Problem().Count()))
+			num.Thousands(m.NoiseFunction().Certificate().Constraints))
 	}
 	return ""
 }

@@ -33,8 +33,8 @@ func ParseShares(text string, names []string) (plurality.Shares, error) {
 			number = part
 		}
 		if at < 0 || at >= len(names) || seen[at] {
-			return nil, usagef("shares = %q: %q is of no class, or the second of one; the classes are %s", text, part,
-				strings.Join(names, ", "))
+			return nil, usagef("shares = %q: %q is of no class, or the second of one; the classes are %s (%s)", text, part,
+				strings.Join(names, ", "), pClasses)
 		}
 		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if err != nil {

@@ -105,15 +105,28 @@ func (s *System) Gains(o Prior, w plurality.Weights) []float64 {
 
 // ByClass says how a table treats the classes, under its prior.
 type ByClass struct {
-	// Recall of each class: how often it is answered where it has the most votes, alone or with others.
-	Recall   []float64
-	Balanced float64 // the mean of Recall
+	// Leads is how often each class has the most votes, alone or with others, and Recall how often it is
+	// answered there: 0 of a class that never leads.
+	Leads, Recall []float64
+	Balanced      float64 // the mean of Recall over the classes that lead
 	// Constant is the class that is worth most where it is always answered, and ConstantValue what it is
 	// worth: by a table that is worth no more, labels tell nothing.
 	Constant      int
 	ConstantValue float64
 	// Perfect is what the plurality itself is worth: 1, or 0 with costs.
 	Perfect float64
+}
+
+// Balanced is the mean of recall over the classes that lead: 0 if none does.
+func Balanced(leads, recall []float64) float64 {
+	sum, n := 0.0, 0
+	for c, l := range leads {
+		if l > 0 {
+			sum += recall[c]
+			n++
+		}
+	}
+	return sum / float64(max(1, n))
 }
 
 // worthless is the part of what the plurality without noise would gain over the constant answer that a table may
@@ -139,8 +152,8 @@ func (t *Table) ByClass(ctx context.Context) (ByClass, error) {
 		return ByClass{}, err
 	}
 	n := t.Problem().Classes
-	out := ByClass{Recall: make([]float64, n)}
-	most, values := make([]float64, n), make([]float64, n)
+	out := ByClass{Leads: make([]float64, n), Recall: make([]float64, n)}
+	values := make([]float64, n)
 	for h, weight := range w.Low {
 		votes := s.space.Histogram(h)
 		first, _ := s.space.Range(h)
@@ -148,17 +161,17 @@ func (t *Table) ByClass(ctx context.Context) (ByClass, error) {
 		for c, v := range votes {
 			values[c] += float64(weight * t.Prior.Worth(votes, c))
 			if v == top {
-				most[c] += weight
+				out.Leads[c] += weight
 				out.Recall[c] += float64(weight * float64(t.masses[first+c]) / float64(plurality.One))
 			}
 		}
 	}
-	for c := range out.Recall {
-		if most[c] > 0 {
-			out.Recall[c] /= most[c]
+	for c, leads := range out.Leads {
+		if leads > 0 {
+			out.Recall[c] /= leads
 		}
-		out.Balanced += out.Recall[c] / float64(n)
 	}
+	out.Balanced = Balanced(out.Leads, out.Recall)
 	out.Constant = slices.Index(values, slices.Max(values))
 	out.ConstantValue = values[out.Constant]
 	out.Perfect = t.Prior.perfect()

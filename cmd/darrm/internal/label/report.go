@@ -34,7 +34,11 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 // reportOptimum prints the objective of the optimum of many classes, or why another mechanism was used;
 // and, by public counts of two classes, what always one answer agrees in.
 func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
-	if always, ok := g.Always(); ok && always.Class < len(classes) {
+	notes := (plan.ReportOptions{Classes: classes}).ClassNotes(plan.Choice{Noise: g.Noise, Answers: g.Answers})
+	for i, note := range notes {
+		a.Fact([]string{"expected:", "classes:"}[min(i, 1)], note)
+	}
+	if always, ok := g.Always(); ok && notes == nil && always.Class < len(classes) {
 		less := ""
 		if always.Agreement > always.Labels {
 			less = ": these labels tell less than that"

@@ -210,6 +210,9 @@ func (w *within) report(a *cli.App, s *release.Summary) {
 	}
 	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, w.numbers))
 	a.Fact("expected:", expected(*w.choice, w.law))
+	for _, note := range (plan.ReportOptions{Classes: s.Classes}).ClassNotes(*w.choice) {
+		a.Fact("classes:", note)
+	}
 	if worth := w.choice.Worth.Sentence(w.choice.Agreement); worth != "" {
 		a.Fact("worth:", worth)
 	}
@@ -298,12 +301,13 @@ func expected(c plan.Choice, law *plan.Law) string {
 		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)",
 			law.Concentration())
 	}
-	if law.Named() {
-		from += ", for classes of the stated shares"
-	}
 	if c.Mechanism.Setting().Missing && !law.FromVotes() {
 		from = "if every teacher votes and " + strings.TrimPrefix(from, "if ")
 	}
-	return fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)",
-		c.Agreement, from, num.Percent(law.Guess()), problem.AgreementRule)
+	// Where a class is rarer, always another one agrees more often than a guess: ClassNotes has that.
+	beside := fmt.Sprintf("; a guess agrees with %s", num.Percent(law.Guess()))
+	if law.Named() {
+		beside = ", for classes of the stated shares"
+	}
+	return fmt.Sprintf("%s with the majority, %s%s (%s)", c.Agreement, from, beside, problem.AgreementRule)
 }

@@ -76,17 +76,8 @@ func renderLabels(w *terminal.Page, t *gamma.Table) {
 	if t.Shape != gamma.ByName {
 		return
 	}
-	by, value := plan.ByClassOfNoise(t)
-	w.Text("  ", fmt.Sprintf("Each label is released, where it has the most votes: 0 in %s, 1 in %s; in the mean in %s.",
-		num.Percent(by.Recall[0]), num.Percent(by.Recall[1]), num.Percent(by.Balanced)))
-	if by.Perfect == 0 {
-		w.Text("  ", fmt.Sprintf("Cost: %.6g expected of a label. Always releasing %d: %.6g.", -value, by.Constant, -by.ConstantValue))
-	} else {
-		w.Text("  ", fmt.Sprintf("Agreement: %s expected. Always releasing %d: %s.", num.Percent(value), by.Constant, num.Percent(by.ConstantValue)))
-	}
-	if !by.Tells(value) {
-		w.Text("  ", fmt.Sprintf("Always releasing %d is as good as this table, to a thousandth of what labels without noise would "+
-			"gain: its labels tell nothing.", by.Constant))
+	for _, note := range (plan.ReportOptions{}).ClassNotes(plan.Choice{Noise: t}) {
+		w.Text("  ", note)
 	}
 }
 
