@@ -17,27 +17,27 @@ import (
 // named returns the ways to make a table of classes that are told apart. Two have chains, anchored at free
 // points. More have normal noise on counts with public offsets and, for few answers, the best table of
 // which each answer keeps what composition allows.
-func (v *solver) named() []func(context.Context) (*answers.Table, error) {
+func (v *solver) named() []way {
 	p := v.system.Problem()
 	if p.Answers == 1 { // nothing is better than the best of one answer
 		if p.Classes == 2 {
-			return []func(context.Context) (*answers.Table, error){v.one}
+			return []way{{answers.OneLaw, v.one}}
 		}
-		return []func(context.Context) (*answers.Table, error){v.eachBest, v.offset}
+		return []way{{answers.OneLaw, v.eachBest}, {answers.NormalLaw, v.offset}}
 	}
 	if p.Classes == 2 {
-		ways := []func(context.Context) (*answers.Table, error){v.chain}
+		ways := []way{{answers.ChainLaw, v.chain}}
 		if p.Answers <= fewAnswers {
-			ways = append(ways, v.coins)
+			ways = append(ways, way{answers.CoinsLaw, v.coins})
 		}
 		if p.Answers <= mostComposed {
-			ways = append(ways, v.one)
+			ways = append(ways, way{answers.OneLaw, v.one})
 		}
 		return ways
 	}
-	ways := []func(context.Context) (*answers.Table, error){v.offset}
+	ways := []way{{answers.NormalLaw, v.offset}}
 	if p.Answers <= fewAnswers {
-		ways = append(ways, v.eachBest)
+		ways = append(ways, way{answers.OneLaw, v.eachBest})
 	}
 	return ways
 }

@@ -392,6 +392,22 @@ func TestFewPrices(t *testing.T) {
 	}
 }
 
+// The share that is done grows from price to price, is below 1, and is above a half where the last law is at work.
+func TestShareGrows(t *testing.T) {
+	for _, p := range []answers.Problem{problem(5, 2, 2, 1, 1e-6), problem(5, 3, 40, 1, 1e-6)} {
+		last := Progress{}
+		must.Get(Best(t.Context(), p, accuracy(.75), Options{Progress: func(at Progress) {
+			if at.Share <= last.Share || at.Next <= at.Share || at.Next >= 1 {
+				t.Errorf("price %d of %s: a share of %v after %v, next %v", at.Prices, at.Law, at.Share, last.Share, at.Next)
+			}
+			last = at
+		}}))(t)
+		if last.Share < .5 {
+			t.Errorf("K = %d: the last price of %d is at %v", p.K, last.Prices, last.Share)
+		}
+	}
+}
+
 func TestOptionsAreRefused(t *testing.T) {
 	ctx := context.Background()
 	good := problem(5, 3, 10, 1, 1e-5)

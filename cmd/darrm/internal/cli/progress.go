@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/lp"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/votes"
 )
@@ -33,7 +34,6 @@ type Progress struct {
 	lines *json.Encoder // where a program reads along; nil for people
 	told  time.Time     // the last line
 	off   bool
-	note  string
 }
 
 // ProgressEvery is the time between two lines of progress for a program that reads them.
@@ -98,14 +98,15 @@ func (p *Progress) Show(stage string, total, done int64, text string,
 			progressbar.OptionSetPredictTime(false),
 			progressbar.OptionSetWidth(barWidth(p.width)))...)
 	}
-	if left := timeLeft(time.Since(p.start), done, total); left != "" {
-		text += ", " + left
-	}
 	room := p.width - 4 // beside what turns
 	if total > 0 {
 		room = p.width - barWidth(p.width) - aroundBar
 	}
-	p.bar.Describe(terminal.Cut(text, room))
+	left := timeLeft(time.Since(p.start), done, total)
+	if left != "" {
+		left = ", " + left
+	}
+	p.bar.Describe(terminal.Cut(text, max(1, room-len(left))) + left) // the text gives way to the time
 	// a terminal that went away is no reason to fail
 	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum))
 }
@@ -146,15 +147,38 @@ func (p *Progress) Round(r solve.Progress) {
 // Gap returns plurality/solve.Options.Progress. The bar's length is that of the gap's logarithm,
 // from 1 to the goal. It repeats the last report while the solver sends none.
 func (p *Progress) Gap(goal float64) func(pluralitysolve.Progress) {
+	report := p.repeated("solving")
+	return func(at pluralitysolve.Progress) {
+		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
+		report(fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value), share, share)
+	}
+}
+
+// Prices serves as plurality/answers/solve.Options.Progress.
+func (p *Progress) Prices() func(answerssolve.Progress) {
+	report := p.repeated("pricing tables for many labels")
+	return func(at answerssolve.Progress) {
+		report(fmt.Sprintf("pricing tables: %s, price %d", at.Law, at.Prices), at.Share, at.Next)
+	}
+}
+
+// repeated returns a function that shows a share of the stage, and goes on to show it while no other is reported. Until
+// then the bar moves towards the share that is to come next, at the pace of the report before: the clock serves the
+// display alone.
+func (p *Progress) repeated(stage string) func(text string, share, next float64) {
 	const whole = 1000
 	var mu sync.Mutex
-	text, done := "solving", int64(0)
-	p.app.Doing("solving")
+	text, share, next, took := stage, 0., 0., time.Duration(0)
+	last := time.Now()
+	p.app.Doing(stage)
 	again := func() {
 		mu.Lock()
-		text, done := text, done
+		text, at := text, share
+		if took > 0 {
+			at += (next - share) * min(0.9, float64(time.Since(last))/float64(took))
+		}
 		mu.Unlock()
-		p.Show("solving", whole, done, text)
+		p.Show(stage, whole, int64(whole*at), text)
 	}
 	if !p.off && p.lines == nil {
 		go func() {
@@ -163,13 +187,13 @@ func (p *Progress) Gap(goal float64) func(pluralitysolve.Progress) {
 			}
 		}()
 	}
-	return func(at pluralitysolve.Progress) {
+	return func(now string, at, following float64) {
 		mu.Lock()
-		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
-		text, done = fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value),
-			max(done, int64(whole*share))
+		text, share, next = now, max(share, at), max(share, at, following)
+		took, last = time.Since(last), time.Now()
+		done := int64(whole * share)
 		mu.Unlock()
-		again()
+		p.Show(stage, whole, done, now)
 	}
 }
 
@@ -212,28 +236,9 @@ func (p *Progress) Wait(stage string) {
 			if p.stopped() {
 				return
 			}
-			p.Show(stage, -1, tick, p.text(stage), progressbar.OptionSpinnerType(14))
+			p.Show(stage, -1, tick, stage, progressbar.OptionSpinnerType(14))
 		}
 	}()
-}
-
-// Note adds to what Wait shows, from now on.
-func (p *Progress) Note(done int64, text string) {
-	p.mu.Lock()
-	p.note = text
-	p.mu.Unlock()
-	if p.lines != nil {
-		p.Show(text, -1, done, text)
-	}
-}
-
-func (p *Progress) text(stage string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.note == "" {
-		return stage
-	}
-	return stage + ": " + p.note
 }
 
 // stage is a task under way, by its name: "answering".

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/lp"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 )
 
 // An estimate is given when enough is done to tell, and never of what is over.
@@ -30,6 +31,23 @@ func TestTimeLeft(t *testing.T) {
 		if got := timeLeft(tt.since, tt.done, tt.total); got != tt.want {
 			t.Errorf("%v for %d of %d: %q, want %q", tt.since, tt.done, tt.total, got, tt.want)
 		}
+	}
+}
+
+// A program that reads along is told a share of every stage that reports prices, which does not go back.
+func TestSharesOfPrices(t *testing.T) {
+	var told bytes.Buffer
+	p := NewProgress(&App{Err: &told, progress: progressJSON})
+	report := p.Prices()
+	p.told = time.Time{}
+	report(answerssolve.Progress{Law: "chain", Prices: 2, Share: .25, Next: .5})
+	p.told = time.Time{}
+	report(answerssolve.Progress{Law: "one", Prices: 3, Share: .125, Next: .25})
+	p.Stop()
+	want := `{"progress":{"text":"pricing tables: chain, price 2","done":250,"total":1000}}` + "\n" +
+		`{"progress":{"text":"pricing tables: one, price 3","done":250,"total":1000}}` + "\n"
+	if told.String() != want {
+		t.Errorf("told\n%s\nwant\n%s", told.String(), want)
 	}
 }
 

@@ -115,10 +115,7 @@ func (f *Flags) SolveAnswers(ctx context.Context, a *cli.App, p answers.Problem,
 	best bool) (Solved[*answers.Table], error) {
 	return Find(ctx, f, a, "made", func(ctx context.Context, store *cache.Store,
 		bar *cli.Progress) (answerssolve.Result, error) {
-		bar.Wait("pricing tables for many labels")
-		o := answerssolve.Options{Version: cli.Version, BestOnCancel: best, Progress: func(at answerssolve.Progress) {
-			bar.Note(int64(at.Prices), fmt.Sprintf("%s, price %d: δ = %.3g", at.Law, at.Prices, at.Delta))
-		}}
+		o := answerssolve.Options{Version: cli.Version, BestOnCancel: best, Progress: bar.Prices()}
 		if f.SolveWithin != nil {
 			return answerssolve.Within(ctx, *f.SolveWithin, store, p, prior, o)
 		}
