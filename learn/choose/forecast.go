@@ -42,8 +42,13 @@ type Expected struct {
 	Score   string  `json:"score"` // ScoreOf
 	// Median, Low and High are of the runs: the median, the worst and the best.
 	Median float64 `json:"median"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
+	// Constant is the score of the best constant on the records to test on: 0.5 for the AUC, 0 for R².
+	Constant float64 `json:"constant"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+	// Worthless is true where the model is expected to be hardly better than a constant: by NoiseToSignal, or since
+	// the median is no better.
+	Worthless bool `json:"worthless,omitempty"`
 }
 
 // ScoreOf returns the figure that a Forecast has of a task: "accuracy", "auc" or "r2".
@@ -109,7 +114,25 @@ func (f Forecast) At(ctx context.Context, n int, target accountant.Cost) (Expect
 	slices.Sort(scores)
 	e.Low, e.High = scores[0], scores[len(scores)-1]
 	e.Median = (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2
+	e.Constant = constant(e.Score, f.Test)
+	e.Worthless = NoiseToSignal(plan.Price) >= 1 || e.Median <= e.Constant
 	return e, nil
+}
+
+// constant returns the score of the best constant: the share of the commonest class, no order, or the mean.
+func constant(score string, r *data.Records) float64 {
+	switch score {
+	case "auc":
+		return 0.5
+	case "r2":
+		return 0
+	}
+	of, most := map[float64]int{}, 0
+	for i := range r.Len() {
+		of[r.Response(i)]++
+		most = max(most, of[r.Response(i)])
+	}
+	return float64(most) / float64(r.Len())
 }
 
 // score returns the task's score of weights on records.

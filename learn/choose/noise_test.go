@@ -7,6 +7,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/convex"
+	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -31,15 +32,27 @@ func TestNoiseToSignal(t *testing.T) {
 		{Problem{Task: "logistic", Classes: 4, Records: 300, Dim: 9}, 2 * m * 6 / 300},
 		{Problem{Task: "logistic", Records: 300, Dim: 9, Neighbours: accountant.AddOrRemoveOne}, m * 3 / 300},
 		{Problem{Task: "linear", Records: 300, Dim: 9}, 2 * m * 3 / 300},
-		{Problem{Task: "linear", Records: 300, Dim: 9, Set: parsed(t, "l1:2", 9)}, 0},
+		{Problem{Task: "linear", Records: 300, Dim: 9, Set: parsed(t, "l1:2", 9)}, 2 * m * math.Sqrt(2*math.Log(18)) / 300},
 	} {
 		c.p.Target = target
-		if got := NoiseToSignal(priced(t, c.p)); math.Abs(got-c.want) > 1e-9 {
+		if got := NoiseToSignal(priced(t, c.p)); math.Abs(got-c.want) > 1e-6*c.want {
 			t.Errorf("%+v: %v, want %v", c.p, got, c.want)
 		}
 	}
 	if got := NoiseToSignal(train.Price{}); got != 0 {
 		t.Errorf("of no price: %v", got)
+	}
+	// Other methods have the same of one cost.
+	for _, name := range []string{"objective-perturbation", "output-perturbation", "phased-sgd", "sufficient-statistics"} {
+		o := convex.Options{Set: parsed(t, "l2:5", 9)}
+		o.Target, o.Radius, o.Loss = target, 3, loss.Logistic{}
+		if name == "sufficient-statistics" {
+			o.Set, o.Clip, o.Loss = nil, 1, must.Get(Problem{Task: "linear"}.Loss())(t)
+		}
+		got := NoiseToSignal(must.Get(must.Get(convex.New(name, o))(t).Plan(300, 9))(t).Price)
+		if want := 2 * m * 3 / 300; math.Abs(got-want) > 1e-3*want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
 

@@ -37,6 +37,9 @@ func newSeparated(r io.Reader, comma byte, header bool) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !utf8.Valid(first.Data) && (header || bytes.HasPrefix(first.Data, []byte("\xff\xfe")) || bytes.HasPrefix(first.Data, []byte("\xfe\xff"))) {
+		return nil, errors.New("line 1: not UTF-8, as an older spreadsheet writes it: convert the file (iconv -f LATIN1 -t UTF-8, or -f UTF-16)")
+	}
 	rows := s.rows(first)
 	row, line, err := rows.next()
 	switch {
@@ -44,6 +47,8 @@ func newSeparated(r io.Reader, comma byte, header bool) (*Table, error) {
 		return t, nil
 	case err == io.EOF:
 		return nil, errors.New("no records")
+	case errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote):
+		return nil, fmt.Errorf("%w: between cells are commas, semicolons or tabs", err)
 	case err != nil:
 		return nil, err
 	}

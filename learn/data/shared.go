@@ -142,8 +142,8 @@ func (r *Records) Check(usable func(a []float64, y float64) error) error {
 		}
 		if err := usable(r.Row(i), y); err != nil {
 			e := &SampleError{File: r.file, Record: i + 1, Line: lineOf(r.lines, i), Err: err}
-			if y == 2 && r.response != "" { // classes that are counted from 1
-				e.Err = check.SettledBy(err, "categories="+r.response+"=1,2")
+			if words := map[float64]string{2: "=1,2", -1: "=-1,1"}[y]; words != "" && r.response != "" {
+				e.Err = check.SettledBy(err, "categories="+r.response+words)
 			}
 			return e
 		}

@@ -49,7 +49,7 @@ func (t *Table) distinct() error {
 	seen := make(map[string]bool, len(t.Columns))
 	for _, name := range t.Columns {
 		if seen[name] {
-			return check.SettledBy(fmt.Errorf("line 1: column %q occurs twice; with no header say so", name),
+			return check.SettledBy(fmt.Errorf("line 1: column %q occurs twice: give it another name, or with no header say so", name),
 				"header")
 		}
 		seen[name] = true

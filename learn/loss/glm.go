@@ -138,9 +138,6 @@ func (Logit) Check(y float64) error { return checkLabel(y) }
 
 // checkLabel is the one rule of classes: 0 or 1.
 func checkLabel(y float64) error {
-	if y == -1 {
-		return errors.New("label = -1, but it must be 0 or 1: map -1 to 0")
-	}
 	if y != 0 && y != 1 {
 		return fmt.Errorf("label = %v, but it must be 0 or 1", y)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
@@ -167,6 +168,10 @@ func (c Column) append(a []float64, cell string) ([]float64, error) {
 	}
 	switch {
 	case c.Categories != nil:
+		if !utf8.ValidString(cell) { // else every word of a file in another encoding would be none of the categories
+			return nil, fmt.Errorf("column %q: value = %s, but it must be UTF-8: convert the file (iconv -t UTF-8)",
+				c.Name, data.Shorten(cell))
+		}
 		for _, word := range c.Categories {
 			a = append(a, indicator(cell == word))
 		}
@@ -202,6 +207,9 @@ func (c Column) number(cell string) (float64, error) {
 	}
 	if x, _ := strconv.ParseFloat(cell, 64); math.IsInf(x, 0) {
 		return 0, fmt.Errorf("column %q: %w", c.Name, err)
+	}
+	if _, bare := data.ParseNumber(strings.Trim(strings.ReplaceAll(cell, ",", ""), "%$€£ ")); bare == nil {
+		return 0, fmt.Errorf("column %q: %w, without unit and commas between thousands", c.Name, err)
 	}
 	return 0, check.SettledBy(fmt.Errorf("column %q: %w: words need a list of categories, or the "+
 		"column is left out", c.Name, err), "categories", "left out columns")
@@ -280,7 +288,7 @@ func (r *Response) value(cell string) (float64, error) {
 		i := slices.Index(r.Categories, cell)
 		if i < 0 {
 			return 0, check.SettledBy(fmt.Errorf("column %q: response = %s, but it must be one of %q",
-				r.Name, data.Shorten(cell), r.Categories), "categories")
+				r.Name, data.Shorten(cell), r.Categories), "categories", "classes")
 		}
 		return float64(i), nil
 	}
@@ -295,8 +303,8 @@ func (r *Response) value(cell string) (float64, error) {
 	case format.IsMissing(cell):
 		return 0, fmt.Errorf("column %q: the response is blank, but every record must have one", r.Name)
 	}
-	return 0, check.SettledBy(fmt.Errorf("column %q: %w; a response of words has two categories",
-		r.Name, err), "categories")
+	return 0, check.SettledBy(fmt.Errorf("column %q: %w; the words of a response are stated, that of 0 first",
+		r.Name, err), "categories", "classes")
 }
 
 // Value returns a prediction in the units of the response's column: the inverse of Scale, and u

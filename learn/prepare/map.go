@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
@@ -177,11 +178,27 @@ func (m *Map) Published(t *data.Table) (columns []string, response string) {
 }
 
 func missingColumn(t *data.Table, what, name string) error {
-	rule := "one of the table's columns"
+	rule := "one of the table's columns" + shown(t.Columns)
 	if !t.Named {
 		rule = fmt.Sprintf("a number between 1 and %d in a file without header", len(t.Columns))
 	}
 	return check.Want(what, name, rule)
+}
+
+// shown lists names for an error, the first of many.
+func shown(names []string) string {
+	const most = 8
+	var quoted []string
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, data.Shorten(name))
+	}
+	if len(names) > most {
+		quoted = append(quoted, "…")
+	}
+	if quoted == nil {
+		return ""
+	}
+	return ": " + strings.Join(quoted, ", ")
 }
 
 // HoldOut splits records into those that a model learns from and those that it is evaluated on. The

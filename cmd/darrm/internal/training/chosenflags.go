@@ -256,6 +256,11 @@ func (f *trainFamily) requireAll(c *cobra.Command, addsOrRemoves bool) error {
 	if f.private == "" {
 		missing = append(missing, "FILE")
 	}
+	if f.private != "" {
+		if err := f.onlyTables(f.private); err != nil {
+			return err
+		}
+	}
 	table := f.private == "" || f.isTable(f.private)
 	names := []string{"task", "eps", "delta"}
 	if table && f.file == "" {

@@ -293,15 +293,23 @@ func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 	for _, epsilon := range f.epsilons {
 		t.Header = append(t.Header, "ε = "+cli.Shortest(epsilon))
 	}
+	worthless := false
 	for i := 0; i < len(r.Expected); i += len(f.epsilons) {
 		row := []string{strconv.Itoa(r.Expected[i].Records)}
 		for _, e := range r.Expected[i : i+len(f.epsilons)] {
-			row = append(row, fmt.Sprintf("%.3f", e.Median))
+			mark := ""
+			if e.Worthless {
+				mark, worthless = " *", true
+			}
+			row = append(row, fmt.Sprintf("%.3f%s", e.Median, mark))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	if err := w.Table(t); err != nil {
 		return err
+	}
+	if worthless {
+		w.Text("  ", fmt.Sprintf("* hardly better than a constant, which has %.3f", r.Expected[0].Constant))
 	}
 	for _, reach := range r.Reach {
 		if reach.Records == nil {

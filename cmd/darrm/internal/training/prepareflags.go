@@ -55,9 +55,13 @@ func (f *prepareFlags) stated() bool {
 
 // onlyTables refuses rules for files without named columns.
 func (f *recordFlags) onlyTables(path string) error {
-	if !f.isTable(path) && f.stated() {
+	switch {
+	case f.isTable(path):
+	case f.response != "":
+		return cli.Usagef("--response goes with tables: %s is read as %s (--data-format)", path, f.formatOf(path))
+	case f.stated():
 		return cli.Usagef("--prepare, --columns, --all-but, --scale, --categories, --fill and --center go with "+
-			"tables: %s is read as %s", path, f.formatOf(path))
+			"tables: %s is read as %s (--data-format)", path, f.formatOf(path))
 	}
 	return nil
 }

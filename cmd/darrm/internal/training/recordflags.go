@@ -211,9 +211,6 @@ type reading struct {
 func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	o reading) (*data.Records, error) {
 	format := f.formatOf(path)
-	if !f.isTable(path) && f.response != "" {
-		return nil, cli.Usagef("--response goes with tables: %s is read as %s", path, format)
-	}
 	if err := f.onlyHeaders(path); err != nil {
 		return nil, err
 	}

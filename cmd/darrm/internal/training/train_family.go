@@ -2,6 +2,7 @@ package training
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -161,10 +162,12 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if !m.Simulated {
 		sayWeakness(a, train.GroupCost(price.Cost, f.rows), m.Records)
 	}
+	warning := ""
 	if choose.NoiseToSignal(price) >= 1 {
-		a.Say("expect a model hardly better than a constant: at epsilon = %.4g its noise is longer than the "+
+		warning = fmt.Sprintf("expect a model hardly better than a constant: at epsilon = %.4g noise is longer than the "+
 			"gradients of %d records can add up to; more records, fewer features or a larger epsilon help",
 			price.Cost.Epsilon, price.Records)
+		a.Say("%s", warning)
 	}
 	if f.ledger == "" && !m.Simulated {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
@@ -172,6 +175,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	t.document = func(choice *train.Choice, test *train.Test) *modelReport {
 		f.choose(choice) // whose radius is the model's
 		r := f.report(records)
+		r.Warning = warning
 		r.Chosen, r.Score = newChosen(choice), newScore(test, !m.Simulated)
 		if f.rows > 1 {
 			r.Rows, r.Person = f.rows, cli.FiniteCost(train.GroupCost(price.Cost, f.rows))

@@ -167,6 +167,7 @@ type modelReport struct {
 	Set         string           `json:"set,omitempty"` // that the model is kept in
 	Method      string           `json:"method"`
 	Reason      string           `json:"reason,omitempty"` // for the method, where it was chosen
+	Warning     string           `json:"warning,omitempty"` // that it is hardly better than a constant
 	Epochs      int              `json:"epochs,omitempty"`
 	Rounds      int              `json:"rounds,omitempty"`
 	Cost        *accountant.Cost `json:"cost"` // null without noise
