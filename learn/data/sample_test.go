@@ -72,11 +72,15 @@ func placeless(t *testing.T, y float64) *data.Records {
 	return r
 }
 
-// A label 2 leads to the classes 1 and 2, counted from 1, of a response that has a name.
+// A label 2 leads to the classes 1 and 2, counted from 1, and -1 to -1 and 1, of a response that has a name.
 func TestCheckLeadsToCategories(t *testing.T) {
 	err := placeless(t, 2).Named(nil, "y").Check(classes)
 	if settling := check.Settling(err); !slices.Equal(settling, []string{"categories=y=1,2"}) {
 		t.Errorf("%v: settled by %q", err, settling)
+	}
+	if settling := check.Settling(placeless(t, -1).Named(nil, "y").Check(classes)); !slices.Equal(settling,
+		[]string{"categories=y=-1,1"}) {
+		t.Errorf("-1: settled by %q", settling)
 	}
 	if settling := check.Settling(placeless(t, 3).Named(nil, "y").Check(classes)); settling != nil {
 		t.Errorf("3: settled by %q", settling)

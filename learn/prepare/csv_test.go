@@ -139,3 +139,27 @@ func FuzzReadCSV(f *testing.F) {
 		}
 	})
 }
+
+// A file that is not UTF-8, of words between other separators or numbers with units says so.
+func TestForeignFiles(t *testing.T) {
+	words := Rules{Response: "y", Columns: []Column{{Name: "a", Categories: []string{"m\u00e4nnlich"}}}}
+	for _, c := range []struct{ text, said string }{
+		{"a,\xfc\nx,1\n", "line 1: not UTF-8"},
+		{"\xff\xfea\x00,\x00y\x00\n\x00", "line 1: not UTF-8"},
+		{"a,y\nm\xe4nnlich,1\n", `line 2, column "a": value = "m\xe4nnlich", but it must be UTF-8`},
+		{"\"a\" \"y\"\n\"1\" \"x\" 0\n", "between cells are commas, semicolons or tabs"},
+		{"a,z\nm\u00e4nnlich,1\n", `one of the table's columns: "a", "z"`},
+	} {
+		if _, err := readBy(strings.NewReader(c.text), true, words); err == nil || !strings.Contains(err.Error(), c.said) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.said)
+		}
+	}
+	if _, err := readBy(strings.NewReader("a,\u00fc,y\nm\u00e4nnlich,\xfc,1\n"), true, Rules{Response: "y", Only: []string{"a"}, Columns: words.Columns}); err != nil {
+		t.Errorf("a column that is left out: %v", err)
+	}
+	for cell, said := range map[string]string{`"18,409.69"`: "without unit and commas", "26%": "without unit and commas", "x%": "words need a list"} {
+		if _, err := readCSV(strings.NewReader("a,y\n"+cell+",1\n"), true, "y"); err == nil || !strings.Contains(err.Error(), said) {
+			t.Errorf("%s: %v, want %q", cell, err, said)
+		}
+	}
+}

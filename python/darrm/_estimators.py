@@ -242,6 +242,7 @@ class _Linear(_Estimator):
         fill: Optional[Mapping[Any, Any]] = None,
         columns: Optional[Sequence[Any]] = None,
         radius: Optional[float] = None,
+        center: Optional[str] = None,
         fit_intercept: bool = True,
         rows_per_person: Optional[int] = None,
         hold_out: Optional[float] = None,
@@ -255,7 +256,8 @@ class _Linear(_Estimator):
         budget: Optional[Budget] = None,
     ):
         self.epsilon, self.delta = epsilon, delta
-        self.scale, self.categories, self.fill, self.columns, self.radius = scale, categories, fill, columns, radius
+        self.scale, self.categories, self.fill, self.columns = scale, categories, fill, columns
+        self.radius, self.center = radius, center
         self.fit_intercept, self.rows_per_person, self.neighbours, self.n = fit_intercept, rows_per_person, neighbours, n
         self.hold_out, self.score_epsilon, self.weight_bound = hold_out, score_epsilon, weight_bound
         self.accept_weak = accept_weak
@@ -281,7 +283,7 @@ class _Linear(_Estimator):
         response = _response(y, names)
         rules = self._rules(table, names, response)
         options: Dict[str, Any] = {
-            "task": self._task, "eps": self.epsilon, "delta": self.delta, "radius": self.radius, "neighbours": self.neighbours,
+            "task": self._task, "eps": self.epsilon, "delta": self.delta, "radius": self.radius, "center": self.center, "neighbours": self.neighbours,
             "n": self.n, "accept_weak": self.accept_weak, "rows_per_person": self.rows_per_person, "intercept": "true" if self.fit_intercept else "false",
             "hold_out": self.hold_out, "score_eps": self.score_epsilon, "class_weights": self._class_weights(),
         }
@@ -292,6 +294,8 @@ class _Linear(_Estimator):
                 path.write_text(rules, encoding="utf-8")
                 said = _run(given, form, "train", "-", "--json", *flags({"data_format": form, "prepare": path, **options, **paid}), progress=progress)
             model: Dict[str, Any] = json.loads(said)
+            if "warning" in model:
+                warnings.warn(model["warning"], stacklevel=4)
             return model
 
         try:
@@ -391,7 +395,15 @@ class _Linear(_Estimator):
         if self.columns is None and table.names is not None:
             _refuse_identifiers(names)
         features = names if self.columns is None else [_name(c) for c in self.columns]
+        for kind, given, example in (("categories", self.categories, "{'sex': ['f', 'm']}"), ("fill", self.fill, "{'age': 40}")):
+            if given is not None and not isinstance(given, Mapping):
+                raise UsageError(f"{kind} = {given!r}, but it must be a dictionary by column, such as {example}", "usage", 2)
+        if isinstance(self.columns, str):
+            raise UsageError(f"columns = {self.columns!r}, but it must be a list of names, such as [{self.columns!r}]", "usage", 2)
         scale = self.scale
+        for one in scale.values() if isinstance(scale, Mapping) else [] if scale is None else [scale]:
+            if isinstance(one, str) or not hasattr(one, "__len__") or len(one) != 2 or not all(map(_is_number, one)):
+                raise UsageError(f"scale = {one!r}, but it must be two numbers, (LOW, HIGH), or a dictionary of them by column", "usage", 2)
         if scale is not None and not isinstance(scale, Mapping):
             scale = {name: scale for name in features if name not in {_name(c) for c in self.categories or {}}}
         rules: Dict[str, Dict[str, Any]] = {name: {} for name in features}
@@ -465,6 +477,7 @@ class _Classes(_Linear):
         fill: Optional[Mapping[Any, Any]] = None,
         columns: Optional[Sequence[Any]] = None,
         radius: Optional[float] = None,
+        center: Optional[str] = None,
         fit_intercept: bool = True,
         rows_per_person: Optional[int] = None,
         hold_out: Optional[float] = None,
@@ -479,7 +492,7 @@ class _Classes(_Linear):
         budget: Optional[Budget] = None,
     ):
         super().__init__(
-            epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
+            epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius, center=center,
             fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
             hold_out=hold_out, score_epsilon=score_epsilon, weight_bound=weight_bound,
             accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
@@ -535,6 +548,8 @@ class _Classes(_Linear):
         if codes is not None and len(codes) == rows:
             return codes
         for i, value in enumerate(super()._responses(y, rows)):
+            if value == "" and value not in self.classes:
+                raise bad(f"row {i} has no y, but every row must have one")
             if value not in self.classes:
                 raise bad(
                     f"Unknown label type: row {i} has y = {value!r}, which is none of the classes {list(self.classes)}; state what y can "
@@ -560,6 +575,8 @@ class LogisticRegression(_Classes):
         fill: what stands in for a missing cell, ``{"age": 40}``, or ``"missing"`` for a feature of its own.
         columns: the features; all columns where it is not given.
         radius: a bound on the length of a record, which longer ones are cut to. Needed where a column has no range.
+        center: ``"zero"`` keeps 0 at 0 in every range that has it, so that a row of zeros is a short record: for columns that
+            are mostly 0, such as counts of words.
         fit_intercept: whether there is a constant feature.
         rows_per_person: the most rows that a person has; the budget is then of a person.
         hold_out: the share of the rows that the model does not learn from.
@@ -676,6 +693,7 @@ class LinearRegression(_Linear):
         fill: Optional[Mapping[Any, Any]] = None,
         columns: Optional[Sequence[Any]] = None,
         radius: Optional[float] = None,
+        center: Optional[str] = None,
         fit_intercept: bool = True,
         rows_per_person: Optional[int] = None,
         hold_out: Optional[float] = None,
@@ -689,7 +707,7 @@ class LinearRegression(_Linear):
         budget: Optional[Budget] = None,
     ):
         super().__init__(
-            epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius,
+            epsilon=epsilon, delta=delta, scale=scale, categories=categories, fill=fill, columns=columns, radius=radius, center=center,
             fit_intercept=fit_intercept, rows_per_person=rows_per_person, neighbours=neighbours, n=n,
             hold_out=hold_out, score_epsilon=score_epsilon, weight_bound=weight_bound,
             accept_weak=accept_weak, ledger=ledger, request_id=request_id, budget=budget,
@@ -731,8 +749,10 @@ def load(path: _Path, classes: Optional[Sequence[Any]] = None) -> _Linear:
     """
     try:
         model = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as e:
-        raise bad(f"{os.fspath(path)}: {e}") from e
+    except OSError as e:
+        raise bad(f"{os.fspath(path)}: {e.strerror}") from e
+    except ValueError as e:
+        raise bad(f"{os.fspath(path)} is no model as darrm train writes it: {e}") from e
     if not isinstance(model, dict) or not isinstance(model.get("model"), list):
         simulated = isinstance(model, dict) and "simulated_model" in model
         what = "is a simulation, not private" if simulated else "is no model as darrm train writes it"

@@ -56,17 +56,17 @@ def read(table: Any, what: str, numbers: bool = False) -> Rows:
         names, cells = _interchange(table.__dataframe__())
         return Rows(names, _checked(cells, what, len(names)))
     if hasattr(table, "tocoo"):
-        raise TypeError(f"{what} are a sparse matrix, which is not taken: give {what}.toarray()")
+        raise TypeError(f"{what} must not be a sparse matrix: give {what}.toarray()")
     if hasattr(table, "tolist"):
         axes = getattr(table, "ndim", 2)
         if axes != 2:
-            raise bad(f"{what} have {axes} axes, but they need 2, rows and columns. Reshape your data")
+            raise bad(f"{what} must have 2 axes, rows and columns, not {axes}. Reshape your data")
         if X is not None:
             return Rows(None, X)
         cells = _checked(table.tolist(), what, table.shape[1])
         return Rows(None, of_numbers(cells) if numbers else cells)
     if isinstance(table, (str, dict, bytes)) or not hasattr(table, "__iter__"):
-        raise TypeError(f"{what} are a {type(table).__name__}, but they must be rows, an array or a frame")
+        raise TypeError(f"{what} must be rows, an array or a frame, not a {type(table).__name__}")
     cells = _checked(list(table), what)
     return Rows(None, of_numbers(cells) if numbers else cells)
 
@@ -83,7 +83,7 @@ def vector(values: Any, what: str) -> List[Any]:
         raise TypeError(f"{what} is a {type(values).__name__}, but it must be a sequence of values")
     out = list(values)
     if any(isinstance(v, (list, tuple)) for v in out):
-        raise bad(f"{what} must have one value for each row")
+        raise bad(f"{what} must have one value for each row, not a list of them: {what}.ravel(), or a column of a frame")
     return [plain(v) for v in out]
 
 

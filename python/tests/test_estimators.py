@@ -288,6 +288,7 @@ class Models(Folder):
         for rows, responses, said in (
             ([[float("nan"), 1]] * 10, y, "blank"), ([[float("inf"), 1]] * 10, y, "inf"), ([["word", 1]] * 10, y, "word"),
             (X, [2] * 10, "none of the classes"), (X, y[:9], "9 values"), ([[1]], y, "1 rows"), (X, [[1]] * 10, "one value"),
+            (X, [1] * 9 + [float("nan")], "^row 9 has no y"),
         ):
             with self.subTest(said=said), self.assertRaisesRegex(darrm.InputError, said):
                 model().fit(rows, responses)
@@ -353,6 +354,11 @@ class Models(Folder):
             ({"scale": None}, "^scale or categories must be given for \"x0\", \"x1\", or radius"),
             ({"classes": None}, "^classes = None, but they must be the values that y can have"),
             ({"classes": "01"}, "^classes = '01'"),
+            ({"fill": "missing"}, "^fill = 'missing', but it must be a dictionary by column"),
+            ({"columns": "x0"}, "^columns = 'x0', but it must be a list of names"),
+            ({"scale": [(0, 10)] * 3}, "^scale = .*, but it must be two numbers"),
+            ({"scale": {"x0": (0, "a")}}, "^scale = .*, but it must be two numbers"),
+            ({"center": "low"}, "center = .*low"),
             ({"epsilon": -1}, "epsilon = -1, but it must be a finite number"),
             ({"delta": 0, "classes": ["no", "yes"]}, "^target delta = 0, but it must be above 0"),  # before what is wrong with y
             ({"classes": ["no", "yes"]}, "^Unknown label type: row 0 has y = [01], which is none of the classes"),
@@ -362,6 +368,18 @@ class Models(Folder):
             self.assertNotIn("--", str(caught.exception))
             self.assertNotIn("LOW:HIGH", str(caught.exception))
             self.assertNotIn("line", str(caught.exception))
+
+    def test_worthless_is_said(self):
+        X, y = records(30)
+        with self.assertWarnsRegex(UserWarning, "hardly better than a constant"):
+            model(epsilon=0.1).fit(X, y)
+
+    def test_zero_stays_zero(self):
+        X, y = records(300)
+        one = model(center="zero").fit(X, y)
+        features = one.model_["preparation"]["features"]
+        self.assertEqual([f["center"] for f in features], ["zero"] * len(features))
+        self.assertEqual(list(one.decision_function([[0, 0]])), [one.intercept_[0]])
 
     def test_unfitted(self):
         with mock.patch.dict(sys.modules):

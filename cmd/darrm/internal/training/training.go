@@ -166,7 +166,7 @@ type modelReport struct {
 	Regularizer string           `json:"regularizer,omitempty"`
 	Set         string           `json:"set,omitempty"` // that the model is kept in
 	Method      string           `json:"method"`
-	Reason      string           `json:"reason,omitempty"` // for the method, where it was chosen
+	Reason      string           `json:"reason,omitempty"`  // for the method, where it was chosen
 	Warning     string           `json:"warning,omitempty"` // that it is hardly better than a constant
 	Epochs      int              `json:"epochs,omitempty"`
 	Rounds      int              `json:"rounds,omitempty"`
