@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -73,5 +75,31 @@ func TestPictureOfTheDocs(t *testing.T) {
 	}
 	if want := must.Get(os.ReadFile(picture))(t); !bytes.Equal(got, want) {
 		t.Errorf("%s is not that of the golden figures: go test ./experiment/choice -run TestPictureOfTheDocs -update", picture)
+	}
+}
+
+// What the docs say of 0 that stays 0 is that of the golden figures.
+func TestZerosOfTheDocs(t *testing.T) {
+	page := string(must.Get(os.ReadFile("../../docs/training.md"))(t))
+	rows := 0
+	for name, tables := range map[string]map[string]string{
+		"choice-study": {"made-topics": "made up, five classes, sparse", "made-sparse": "made up, sparse", "default": "card holders who default"},
+		"choice-judge": {"spam": "spam (judges)", "digits": "digits (judges)", "diamonds": "diamonds (judges)"},
+	} {
+		sums, cells := map[string]float64{}, map[string]float64{}
+		for _, j := range golden(t, name) {
+			sums[j.subject.name] += j.means[zero] - j.means["dp-sgd"]
+			cells[j.subject.name]++
+		}
+		for table, title := range tables {
+			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| [^|]+ \| %.3f \|$`, regexp.QuoteMeta(title), sums[table]/cells[table]))
+			if !row.MatchString(page) {
+				t.Errorf("docs/training.md has no row %s", row)
+			}
+			rows++
+		}
+	}
+	if rows != 6 {
+		t.Errorf("%d rows", rows)
 	}
 }

@@ -41,8 +41,8 @@ func (f *prepareFlags) register(c *cobra.Command) {
 		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; "+
 			"of several columns as COLUMN,COLUMN…=VALUE")
 	cli.Enum(c, &f.center, "center",
-		"number of a range that becomes 0: its \"middle\", or \"zero\" to keep 0 at 0 where the range has "+
-			"it (default: the task's, of train FILE, else middle)", "middle", prepare.Zero)
+		"number of a range that becomes 0: its \"middle\", or \"zero\" to keep 0 at 0 where the range has it, for "+
+			"tables most of whose cells are 0, such as counts of words (default middle)", "middle", prepare.Zero)
 	cli.ExcludeEach(c, "the file names the columns", "prepare", "columns", "all-but")
 	cli.Exclude(c, "", "columns", "all-but")
 }
