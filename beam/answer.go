@@ -29,7 +29,7 @@ type voteBlock struct {
 	First int64    // number of the first, over all files
 	IDs   []string // empty: the ids are the numbers
 	// Votes are the teachers that voted for class 1, …, C-1, of one query after the other: the
-	// others voted for class 0. Where votes may be none they begin with class 0.
+	// others voted for class 0. Where votes may be missing they begin with class 0.
 	Votes []int64
 }
 
@@ -118,7 +118,7 @@ type answerShard struct {
 	Key                keyAt
 
 	plan    release.Plan
-	missing bool // votes may be none
+	missing bool // votes may be missing
 	keys    jobKeys
 	coins   randsrc.Coins
 }

@@ -28,7 +28,7 @@ type ReadOptions struct {
 	Classes []string
 	// Same are further spellings of votes, as votes.ParseSpelling takes them.
 	Same []string
-	// Missing is "abstain" for a table of votes that may be none, or "error", the default. Coins in
+	// Missing is "abstain" for a table of votes that may be missing, or "error", the default. Coins in
 	// the place of votes are not drawn here.
 	Missing string
 	// VoteColumns lists the columns of votes, as votes.ParseColumns takes them.

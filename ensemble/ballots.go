@@ -18,7 +18,7 @@ const NoTruth = -1
 // Make it with NewBallots; it is not safe for concurrent use.
 type Ballots struct {
 	k, classes        int
-	missing           bool // votes may be none
+	missing           bool // votes may be missing
 	queries, labelled int
 	index             map[string]int
 	kinds             []ballot
@@ -41,7 +41,7 @@ func NewBallots(k, classes int) (*Ballots, error) {
 }
 
 // AllowMissing lets votes be none: the counts of a query add up to at most K. Mechanisms are then
-// scored and compared for votes that may be none (Setting.Missing).
+// scored and compared for votes that may be missing (Setting.Missing).
 func (b *Ballots) AllowMissing() { handle.Made(b).missing = true }
 
 // Add adds a query: counts[c] of the teachers voted for class c, and its true class is

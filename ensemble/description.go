@@ -18,7 +18,7 @@ type Description struct {
 	Teachers bool
 	Delta    bool // it needs a δ above 0; others of those that are calibrated spend none
 	Check    bool // it takes a Check, by which it may abstain
-	Missing  bool // it takes a Setting in which votes may be none
+	Missing  bool // it takes a Setting in which votes may be missing
 
 	// calibrate returns the mechanism over vote counts with just as much noise as the promise needs.
 	// The Mechanism knows the rest: its rule draws and is scored by, its event is what an answer is

@@ -22,7 +22,7 @@ type Setting struct {
 	// unknown
 	Affected   int
 	Neighbours accountant.Relation // for which neighbouring datasets Affected was counted
-	// a vote may be none: K counts all teachers, and one that begins or ceases to vote is among the t
+	// a vote may be missing: K counts all teachers, and one that begins or ceases to vote is among the t
 	Missing bool
 }
 
@@ -42,11 +42,11 @@ func (s Setting) CheckCounts(counts []int, missing int) error {
 	return cmp.Or(check.Teachers(s.K), check.Votes(counts, missing, s.K, s.Classes, s.Missing))
 }
 
-// ErrMissing is the error where a mechanism is asked to answer votes that may be none, and is not
+// ErrMissing is the error where a mechanism is asked to answer votes that may be missing, and is not
 // proved to be private for them.
 var ErrMissing = errors.New("it is proved for K votes, none of which is missing")
 
-// noneMissing refuses a Setting of votes that may be none, for mechanisms of the other kind.
+// noneMissing refuses a Setting of votes that may be missing, for mechanisms of the other kind.
 func (s Setting) noneMissing() error {
 	if s.Missing {
 		return ErrMissing
@@ -54,7 +54,7 @@ func (s Setting) noneMissing() error {
 	return nil
 }
 
-// errPrivateSilence refuses private teachers whose votes may be none.
+// errPrivateSilence refuses private teachers whose votes may be missing.
 var errPrivateSilence = fmt.Errorf("teachers with a finite epsilon: their promise need not cover whether "+
 	"they vote: %w", ErrMissing)
 

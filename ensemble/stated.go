@@ -14,7 +14,7 @@ import (
 type Stated struct {
 	K       int     `flag:"K" json:"k" name:"number of teachers K" help:"number of teachers"` // the votes may tell
 	Classes int     `json:"-"`
-	Missing bool    `json:"-"` // a vote may be none
+	Missing bool    `json:"-"` // a vote may be missing
 	Several Several `json:"-"` // L and τ of questions with several labels
 	// ε of each teacher, +Inf for teachers that promise nothing
 	Epsilon      *float64          `json:"eps" help:"ε of each teacher; inf for teachers that promise nothing (then give $label-eps)"`

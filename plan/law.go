@@ -22,7 +22,7 @@ const simulationSeed = 1
 // concurrent use once the last query is added.
 type Law struct {
 	k, classes int
-	missing    bool // votes may be none
+	missing    bool // votes may be missing
 	named      bool // the classes are told apart: see NamedLaw
 	fromVotes  bool
 	sampled    bool // the cells are queries drawn from the prior

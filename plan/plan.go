@@ -42,7 +42,7 @@ type Request struct {
 	// the teachers promise nothing.
 	Several ensemble.Several
 	Votes   *Law // what expected agreement is over. Defaults to DefaultLaw.
-	// Missing plans for votes that may be none (ensemble.Setting.Missing). Teachers must promise
+	// Missing plans for votes that may be missing (ensemble.Setting.Missing). Teachers must promise
 	// nothing then: nothing says that their promise covers whether they vote.
 	Missing bool
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its

@@ -15,7 +15,7 @@ var errSimulated = errors.New("answers drawn from a seed are no release")
 
 // answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].
 // Missing votes, where the reader's policy lets any be, become fair coins over the classes
-// first, unless the mechanism takes votes that are none. Where the votes were paid for, coins from
+// first, unless the mechanism takes missing votes. Where the votes were paid for, coins from
 // a seed are an errSimulated. It stops with the context's error. On error there are no answers.
 // Several goroutines may call it at once.
 func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins randsrc.Coins,

@@ -35,7 +35,7 @@ type Event struct {
 	Classes    int    `json:"classes,omitempty"`
 	// Stated is what decided on the mechanism.
 	Stated *Statement `json:"statement,omitempty"`
-	// Missing is true of a mechanism that was proved for votes that may be none.
+	// Missing is true of a mechanism that was proved for votes that may be missing.
 	Missing bool `json:"missing,omitempty"`
 	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).
 	Same []string `json:"same,omitempty"`

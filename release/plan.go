@@ -77,7 +77,7 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 		return Plan{}, usagef("each of several labels is a question of two classes, no and yes, but %s is for %d",
 			plan.mechanism.Name(), setting.Classes)
 	case setting.Missing && s.MostYes != 0 && s.MostYes != s.Labels:
-		return Plan{}, usagef("votes that may be none change on every label, so they go without a most of them: "+
+		return Plan{}, usagef("votes that may be missing change on every label, so they go without a most of them: "+
 			"%s %v counts a blank as no", pMissing, votes.MissingNo)
 	}
 	plan.several = s
@@ -218,11 +218,11 @@ func (plan Plan) Reads(missing votes.MissingPolicy) error {
 	}
 	switch takes := plan.mechanism.Setting().Missing; {
 	case missing == votes.MissingAbstain && !takes:
-		return usagef("%s %s does not go with %s %s: %w; those that take votes which may be none are %s",
+		return usagef("%s %s does not go with %s %s: %w; those that take missing votes are %s",
 			pMechanism, plan.mechanism.Name(), pMissing, missing, ensemble.ErrMissing,
 			strings.Join(ensemble.MissingNames(), ", "))
 	case missing == votes.MissingCoin && takes:
-		return usagef("%s %s is proved for votes that may be none: it goes with %s %s, not with %s",
+		return usagef("%s %s is proved for votes that may be missing: it goes with %s %s, not with %s",
 			pMechanism, plan.mechanism.Name(), pMissing, votes.MissingAbstain, missing)
 	}
 	return nil

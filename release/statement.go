@@ -20,7 +20,7 @@ type Statement struct {
 	Classes int `json:"classes"`
 	// Affected is t, the most teachers that one record reaches; AllTeachers means K.
 	Affected int  `json:"affected"`
-	Missing  bool `json:"missing,omitempty"` // votes may be none
+	Missing  bool `json:"missing,omitempty"` // votes may be missing
 	// Several has L and τ of questions with several labels; nil where each has one.
 	Several    *ensemble.Several `json:"several,omitempty"`
 	Neighbours string            `json:"neighbours"`

@@ -125,7 +125,7 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 	return missing, nil
 }
 
-// addCounts takes counts, whose sum is K in every row, or at most K where votes may be none.
+// addCounts takes counts, whose sum is K in every row, or at most K where votes may be missing.
 func (f *fileInfo) addCounts(r *record, counts []int) (missing int, wrong *fault) {
 	k := 0
 	for c := range r.votes {

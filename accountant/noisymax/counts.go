@@ -12,7 +12,7 @@ type region struct {
 	rest     [2]int // votes of the other classes
 	most     [2]int // of one of them
 	alone    bool   // the vote goes to none
-	missing  bool   // votes may be none
+	missing  bool   // votes may be missing
 	teachers int
 	others   int // classes beside those two
 }

@@ -24,7 +24,7 @@ const (
 type Problem struct {
 	Teachers int     // K
 	Classes  int     // C
-	Missing  bool    // a vote may be none, and one that comes or goes changes one count
+	Missing  bool    // a vote may be missing, and one that comes or goes changes one count
 	Affected int     // t: one record changes at most t votes; 1 where there are more than two classes
 	Answers  int     // Q: at most so many answers, 1 ≤ Q ≤ MaxAnswers
 	Epsilon  float64 // ε in (0, 700] of all answers together

@@ -181,14 +181,14 @@ func Given(name string, p float64) (float64, error) {
 }
 
 // Votes checks the votes of one query: a count of at least 0 for each class, which add up to k
-// with those that are missing. Where a vote may be none, the counts add up to at most k, and
-// missing is 0, since a vote that is none takes no place.
+// with those that are missing. Where missing votes count as none, the counts add up to at most k, and
+// missing is 0.
 func Votes(counts []int, missing, k, classes int, none bool) error {
 	if len(counts) != classes {
 		return Wantf("number of vote counts", len(counts), "the number of classes, %d", classes)
 	}
 	if none && missing != 0 {
-		return Want("missing votes", missing, "0 where a vote may be none")
+		return Want("missing votes", missing, "0 where missing votes count as none")
 	}
 	if missing < 0 || missing > k {
 		return Wantf("missing votes", missing, "between 0 and K = %d", k)

@@ -118,7 +118,7 @@ func (r *Request) checkTeachers() error {
 	return CheckTimeout(r.Timeout)
 }
 
-// checkMissing refuses what votes that may be none do not go with, by name.
+// checkMissing refuses what votes that may be missing do not go with, by name.
 func (r *Request) checkMissing() error {
 	if !r.Missing {
 		return nil
@@ -128,7 +128,7 @@ func (r *Request) checkMissing() error {
 		return usagef("%s = %v goes without %s abstain: this promise need not cover whether a "+
 			"teacher votes. %s coin states that it does", pEpsilon, *r.Stated.Epsilon, pMissing, pMissing)
 	case r.Mechanism != "" && !r.mechanism().Missing:
-		return usagef("%s %s does not go with %s abstain: %w; those that take votes which may be none "+
+		return usagef("%s %s does not go with %s abstain: %w; those that take missing votes "+
 			"are %s", pMechanism, r.Mechanism, pMissing, ensemble.ErrMissing,
 			strings.Join(ensemble.MissingNames(), ", "))
 	}

@@ -133,7 +133,7 @@ class PrivateVote(_Estimator):
         ensemble: the name of frozen teachers in the ledger.
         missing: what becomes of a missing vote, ``"error"`` or another of ``darrm aggregate --missing``.
         neighbours: ``"replace"`` (default) or ``"add-remove"`` one record.
-        accept_weak: release although what is spent in all protects nobody, ε above 10 for instance.
+        accept_weak: release although the total spent protects nobody, ε above 10 for instance.
         ledger: charged for every release, a Ledger or its path. Without one nothing remembers what this process released.
         request_id: the name of the release in the ledger.
         budget: a Budget to share with other estimators.
@@ -586,7 +586,7 @@ class LogisticRegression(_Classes):
         class_weight: public weights of classes, ``{"yes": 5}``, times those of the rows; other classes have 1. ``"balanced"``
             is refused: it would read the records.
         neighbours: ``"replace"`` (default) or ``"add-remove"`` one record, with a public number of records near ``n``.
-        accept_weak: train although what is spent in all protects nobody, ε above 10 for instance.
+        accept_weak: train although the total spent protects nobody, ε above 10 for instance.
         ledger: charged for every fit, a Ledger or its path. Without one nothing adds the cost to that of earlier models.
         request_id: the name of the model in the ledger.
         budget: a Budget to share with other estimators.
