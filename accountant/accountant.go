@@ -52,7 +52,7 @@ func (a Accountant) Charge(event Event, count int) (Accountant, error) {
 	return Accountant{a.relation, charges}, nil
 }
 
-// Charges returns what was charged, like events together.
+// Charges returns the charges, equal events together.
 func (a Accountant) Charges() []Charge { return slices.Clone(a.charges) }
 
 // Bound is one method's figure, rounded up.

@@ -10,9 +10,9 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Curve is a mechanism of which bounds on the Rényi divergence at some orders were proved,
-// by whoever made it with NewCurve. It is immutable, and the zero Curve is refused. Methods
-// other than MethodRDP refuse it.
+// Curve is a mechanism with proved bounds on its Rényi divergence at some orders. The caller of
+// NewCurve vouches for the proof. It is immutable, and the zero Curve is refused. Methods other
+// than MethodRDP refuse it.
 type Curve struct {
 	proved *curve // never changed; events have to be comparable
 }

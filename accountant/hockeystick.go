@@ -10,10 +10,10 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// HockeyStick is a mechanism of which δ(ε) was proved at some ε, by whoever made it with
-// NewHockeyStick. It composes by what it proves at all of them (MethodPLD and MethodRDP), and at
-// the last one alone by the methods for (ε, δ)-DP events. It is immutable, and the zero
-// HockeyStick is refused.
+// HockeyStick is a mechanism with a proved δ(ε) at some ε. The caller of NewHockeyStick vouches for
+// the proof. It composes by what it proves at all of them (MethodPLD and MethodRDP), and at the
+// last one alone by the methods for (ε, δ)-DP events. It is immutable, and the zero HockeyStick is
+// refused.
 type HockeyStick struct {
 	proved *hockeyStick // never changed; events have to be comparable
 }

@@ -35,8 +35,8 @@ func with(file, more ensemble.Stated) (ensemble.Stated, error) {
 	return file, nil
 }
 
-// Draft is a mechanism as somebody worked it out, with what was stated of it. It promises nothing.
-// Exactly one of Gamma and Laws holds it. It may be read by several goroutines at once.
+// Draft is a mechanism from elsewhere, with the statements about it. It promises nothing. Exactly
+// one of Gamma and Laws holds it. It may be read by several goroutines at once.
 type Draft struct {
 	// Stated is what the file states. Of K, with histograms their number of votes, all teachers are reached and
 	// nothing is promised by them unless it is stated. For a stated ε of one label the smallest δ is
@@ -46,7 +46,7 @@ type Draft struct {
 	ensemble.Stated
 	Gamma []float64                // see gamma.FromGiven
 	Laws  []plurality.HistogramLaw // see plurality.Space.FromGiven
-	// Abstains states that the last probability of each law is that of no class.
+	// Abstains states that the last probability of each law is that of abstaining.
 	Abstains bool
 }
 
@@ -58,8 +58,7 @@ type Result struct {
 	Neighbours accountant.Relation // that the promise is for
 }
 
-// StatementError is the error for what is stated of a mechanism, where it is too little or too
-// much.
+// StatementError reports statements about a mechanism that are missing or superfluous.
 type StatementError struct{ Err error }
 
 func (e *StatementError) Error() string { return fmt.Sprint(e.Err) }

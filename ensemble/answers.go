@@ -48,7 +48,7 @@ type Answers struct {
 // defaultSlack is the most δ' that a composition spends where nobody said otherwise.
 const defaultSlack = 1e-6
 
-// SlackFor returns the slack that applies where none was stated, for parts of such a cost: 1e-6,
+// SlackFor returns the slack that applies where none was stated, for parts of this cost: 1e-6,
 // but never more than the δ that is stated of one part. Parts with δ = 0 have a total with δ = 0,
 // so no δ is presumed. It depends on the cost of one part only: never on how many there are, nor on
 // what is left of a budget. A slack that did would be chosen by what was released before, and

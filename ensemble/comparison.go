@@ -77,7 +77,7 @@ type ComparisonRow struct {
 	AtVotes *DataDependent
 }
 
-// Planned is what the plan of a release within a budget says of a mechanism.
+// Planned holds the figures of a mechanism from the plan of a release within a budget.
 type Planned struct {
 	Total    accountant.Cost // of all the answers together
 	Expected float64         // agreement by the plan's prior

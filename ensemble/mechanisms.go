@@ -17,8 +17,8 @@ const (
 	TableOfAnswers = "many-answers"
 	// LabelNoise is the Name of what NoiseOfAnswers returns.
 	LabelNoise = "gnmax-label"
-	// OtherTable is the Name of what answers by a certified table of which nothing says how good it is,
-	// such as one of the caller's own. No name in the list claims so little.
+	// OtherTable is the Name of a mechanism by a certified table without a proof of optimality,
+	// such as one of the caller's own. It claims the least of all names.
 	OtherTable = "table"
 	// Fallback is the Name of the mechanism that takes the place of the optimal table of many classes
 	// where that is not known in time: what PermuteAndFlip returns.

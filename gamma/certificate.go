@@ -61,9 +61,8 @@ func (e *ViolationError) Error() string {
 		e.Problem.TotalDecimal(), e.Problem.Delta, e.Worst, label, e.Bound, e.RightHandSide)
 }
 
-// Certified is a noise function with the proof of what it promises. It can only be
-// made by certifying, so whoever holds one may release with it. It is immutable and safe for
-// concurrent use.
+// Certified is a noise function with the proof of its promise. It can only be made by certifying,
+// so every Certified may be used for a release. It is immutable and safe for concurrent use.
 type Certified struct {
 	fn          Func
 	system      *constraints.System
@@ -73,8 +72,8 @@ type Certified struct {
 // Func returns the noise function.
 func (c *Certified) Func() Func { return handle.Made(c).fn }
 
-// Problem returns what is promised, and about which teachers. The zero Certified promises
-// nothing, to no teachers: K = 0.
+// Problem returns the promise and its teachers. The zero Certified has no teachers, K = 0, and
+// promises nothing.
 func (c *Certified) Problem() constraints.Problem {
 	c = handle.Made(c)
 	if c.system == nil {

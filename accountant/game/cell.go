@@ -6,7 +6,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Bounds is what is known of one outcome of a pair of laws, or of all pairs of a Cell.
+// Bounds bounds one outcome of a pair of laws, or of all pairs of a Cell.
 type Bounds struct {
 	P       float64 // at least P
 	Ratio   float64 // at most P'/P

@@ -33,7 +33,7 @@ type Stated struct {
 	Counts        bool    `json:"counts,omitempty"` // public counts of votes
 }
 
-// Options are what a Law has beside mechanism and prior, all of it public.
+// Options are the inputs of a Law beside mechanism and prior. All are public.
 type Options struct {
 	Names  []string  // of the classes; nil for their numbers
 	Shares []float64 // of the classes; nil for equal ones

@@ -74,8 +74,8 @@ func (p *Plan) NewTraining() (*Training, error) {
 
 var errNoTeachers = errors.New("a plan without teachers: make one with NewPlan")
 
-// ID returns a name of the training that tells nothing of its randomness: a ledger charges
-// a request of one name once.
+// ID returns a name of the training that reveals nothing about its randomness: a ledger charges a
+// request of one name once.
 func (t *Training) ID() string {
 	t = handle.Made(t)
 	h := sha256.New()
