@@ -96,3 +96,31 @@ func testsOf(t *testing.T, known map[string][]string, dir string) []string {
 	known[dir] = names
 	return names
 }
+
+// The changelog's list of what is unreleased can be read: its points stand under headings, no two
+// begin alike, and there are at most 150. A merge that keeps both sides brings dropped points back.
+func TestChangelogIsOneList(t *testing.T) {
+	b, err := os.ReadFile("../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(b), "\n## Unreleased\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	points, headings, seen := 0, 0, map[string]bool{}
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "### "):
+			headings++
+		case strings.HasPrefix(line, "- "):
+			points++
+			begins := string([]rune(line)[:min(len([]rune(line)), 50)])
+			if seen[begins] {
+				t.Errorf("two points begin alike: %s", begins)
+			}
+			seen[begins] = true
+		}
+	}
+	if points > 150 || points > 10 && headings < 5 {
+		t.Errorf("%d points under %d headings", points, headings)
+	}
+}

@@ -85,7 +85,7 @@ func (d Description) GuessEpsilon(budget accountant.Cost, labels int,
 	return epsilon, err == nil && epsilon > 0
 }
 
-// MissingNames returns the names of the mechanisms that take votes which may be none.
+// MissingNames returns the names of the mechanisms that take votes that may be missing.
 func MissingNames() (names []string) {
 	for _, d := range mechanisms {
 		if d.Missing {

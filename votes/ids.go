@@ -59,7 +59,7 @@ func (s *idSet) add(id string, at place) (earlier place, repeated bool) {
 	return s.other.add(id, at)
 }
 
-// splitNumber returns what a text ends with of decimal digits, at most 18, and what stands before.
+// splitNumber splits the decimal digits, at most 18, off the end of a text.
 func splitNumber(s string) (before, digits string) {
 	i := len(s)
 	for i > 0 && len(s)-i < 18 && '0' <= s[i-1] && s[i-1] <= '9' {
@@ -88,8 +88,8 @@ func canonicalNumber(s string) (n uint64, ok bool) {
 	return valueOf(digits), true
 }
 
-// idTable has the places of ids by their hashes, with open addressing and without pointers, so that
-// an id takes one look at memory and the garbage collector none.
+// idTable has the places of ids by their hashes. It uses open addressing and no pointers, so an id
+// takes one look at memory and the garbage collector none.
 type idTable struct {
 	seed  maphash.Seed
 	slots []idSlot // a power of two; at most three quarters are taken
@@ -100,7 +100,7 @@ type idTable struct {
 // idSlot is free where its place is 0.
 type idSlot struct{ hash, place uint64 }
 
-// fileShift parts a slot's place: the number of the file above, line or row and one below.
+// fileShift splits a slot's place: the number of the file above, line or row plus one below.
 const fileShift = 40
 
 func (t *idTable) slot(hash uint64) int {

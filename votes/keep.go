@@ -20,7 +20,7 @@ type Kept struct {
 	files map[string]*keptFile
 }
 
-// keptFile is what was read of a path.
+// keptFile is the content of a path.
 type keptFile struct {
 	*tempfile.File
 	size int64
@@ -36,9 +36,9 @@ func ReadOnce(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// Keep reads those of the paths to their ends that can be read once only. The other paths are not
-// opened. It ends with the context, or when Stdin's reader does. What it returns must be closed. The
-// errors are those of reading, and a [*PlaceError].
+// Keep reads to their ends those paths that can be read only once. The other paths are not opened.
+// It ends with the context, or when Stdin's reader does. What it returns must be closed. The errors
+// are those of reading, and a [*PlaceError].
 func Keep(ctx context.Context, o Options, paths ...string) (*Kept, error) {
 	names, err := expand(paths)
 	if err != nil {
@@ -145,7 +145,7 @@ func copySpool(ctx context.Context, f *tempfile.File, r io.Reader, o *Options) (
 	return n, err
 }
 
-// spoolWriter tells errors of writing from those of what is read.
+// spoolWriter marks errors of writing, to distinguish them from errors of reading.
 type spoolWriter struct{ f *tempfile.File }
 
 func (w spoolWriter) Write(p []byte) (int, error) {

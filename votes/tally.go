@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// mostValues is the largest number of spellings that a file of unknown classes may have. More are no
-// classes.
+// mostValues is the largest number of spellings that a file of unknown classes may have. Beyond it
+// they are no classes.
 const mostValues = 200
 
 // A spelling is a text of votes as a file has it.
@@ -29,12 +29,12 @@ type tally struct {
 	spellings []spelling
 	trimmed   bool // blanks stood around some
 	sums      rowSums
-	split     string // what stands between several values of a cell; "" where it has one
+	split     string // separator of several values in a cell; "" where it has one
 	marks     setMarks
 }
 
-// rowSums is what all rows have in common whose votes are whole numbers from 0 on: each row of counts
-// for each class has the same sum, the number of teachers.
+// rowSums is the common sum of rows whose votes are whole numbers from 0 on. Rows of counts for
+// each class all have the same sum, the number of teachers.
 type rowSums struct {
 	rows   int64
 	sum    int64 // of each row
@@ -64,8 +64,8 @@ func (t *tally) addRow(cells []cell) {
 	s.rows, s.sum, s.most = s.rows+1, sum, max(s.most, most)
 }
 
-// areCounts reports whether the rows of so many columns may be counts of votes: all have one sum, of
-// more votes than a vote for 1 in each column.
+// areCounts reports whether rows of this number of columns may be counts of votes: all have the
+// same sum, which is above the number of columns.
 func (s *rowSums) areCounts(columns int) bool {
 	return !s.failed && !s.differ && s.rows > 0 && s.sum > int64(columns) && s.sum <= check.MaxTeachers
 }

@@ -27,14 +27,14 @@ type sanitisedFlags struct {
 	charge                 release.Charge // its records, and whether they may be of no use
 }
 
-// Defaults of what is told: noise that costs ε = 1.48 at δ = 1e-6.
+// Defaults of the released figure: noise that costs ε = 1.48 at δ = 1e-6.
 const (
 	tellSteps     = 15
 	tellNoise     = 8
 	tellSizeNoise = 6
 )
 
-// tellFlags are the flags that say something with --sanitised only.
+// tellFlags are the flags that go with --sanitised only.
 var tellFlags = []string{"ledger", "request-id", "tell-queries", "tell-order", "tell-delta", "tell-steps",
 	"tell-noise", "tell-size-noise", "accept-weak"}
 
@@ -79,7 +79,7 @@ type toldReport struct {
 
 const maxTold = 1 << 16
 
-// checkSanitised refuses flags that say nothing without --sanitised.
+// checkSanitised refuses the flags that go with --sanitised only, without it.
 func (f *compareFlags) checkSanitised(c *cobra.Command) error {
 	if f.sanitised.out != "" {
 		return cli.Require(c, "tell-queries", "tell-order", "ledger", "request-id")
@@ -149,7 +149,7 @@ func (f *compareFlags) tell(c *cobra.Command, a *cli.App, paths []string) error 
 	return errors.Join(err, f.showTold(ctx, a))
 }
 
-// gnmax checks the flags, and returns what makes the mechanism for votes.
+// gnmax checks the flags, and returns a function that makes the mechanism for votes.
 func (f *compareFlags) gnmax(c *cobra.Command, a *cli.App, paths []string) (
 	func(context.Context, *ensemble.Ballots) (*ensemble.Mechanism, error), error) {
 	r, err := f.request(c, a, paths)
@@ -170,7 +170,7 @@ func (f *compareFlags) gnmax(c *cobra.Command, a *cli.App, paths []string) (
 	}, nil
 }
 
-// showTold prints what the file says.
+// showTold prints the content of the file.
 func (f *compareFlags) showTold(ctx context.Context, a *cli.App) error {
 	b, err := readfile.Whole(ctx, f.sanitised.out, maxTold)
 	if err != nil {
