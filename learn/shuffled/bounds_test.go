@@ -365,3 +365,14 @@ func TestTunedStepSize(t *testing.T) {
 	must.Near(t, "without variance", tunedStepSize(10, 1, 1, 0, 2, 8), 1.0/40, 1e-12)
 	must.Near(t, "with", tunedStepSize(10, 1, 1, 1e6, 1, 1), 1.0/1000, 1e-12)
 }
+
+// The bounds use C_i² of all steps but the last, over n.
+func TestMeanSquareOfDissimilarity(t *testing.T) {
+	d := Dissimilarity{Private: 1, Max: []float64{2, 3, 100}}
+	if got := d.MeanSquare(4); got != 13./4 {
+		t.Errorf("%v", got)
+	}
+	if got := (Dissimilarity{}).MeanSquare(4); got != 0 {
+		t.Errorf("nothing: %v", got)
+	}
+}

@@ -209,6 +209,16 @@ func TestWindowBoundIsThatOfItsDefinition(t *testing.T) {
 		if got < want || got > want+2e-4 {
 			t.Errorf("%+v: %v, by the definition %v", p, got, want)
 		}
+		// The table that is found is as good, and where the chain begins that no lead is free to choose.
+		value := 0.0
+		for d, a := range p.Window(weight, p.CoinLink(p.Epsilon)) {
+			if value += weight[d] * a; d == 0 {
+				value += weight[d] * (1 - a) // at a tie both classes are right
+			}
+		}
+		if value > got+1e-9 || value < want-2e-4 {
+			t.Errorf("%+v: the table is worth %v, by the definition %v", p, value, want)
+		}
 		if most := p.newWindow(weight, p.CoinLink(p.Epsilon)); len(most.free) > 0 {
 			if coarse := most.bound(0); coarse < max(want, got) {
 				t.Errorf("%+v: %v of coarse cells, %v of fine ones, %v by the definition", p, coarse, got, want)
