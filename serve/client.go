@@ -90,6 +90,9 @@ func newMember(c Client) (*member, error) {
 			return nil, errors.New(
 				"token_sha256 must be a list of 64 hexadecimal digits each, as darrm serve token prints them")
 		}
+		if [sha256.Size]byte(hash) == sha256.Sum256(nil) { // of a variable that was not set, say
+			return nil, errors.New("token_sha256 is that of an empty token, which anybody has")
+		}
 		m.hashes = append(m.hashes, [sha256.Size]byte(hash))
 	}
 	if (c.Epsilon == nil) != (c.Delta == nil) {

@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"net/http/httptest"
 	"strings"
@@ -313,5 +315,16 @@ func TestClientsAreChecked(t *testing.T) {
 	s := newServer(t, o)
 	if m := s.policy.Load().clients[0]; m.may(mayAnswer) || m.may(mayLook) {
 		t.Error("it may")
+	}
+}
+
+// The hash of an empty token opens to nobody: it is what a variable that was not set gives.
+func TestEmptyTokenIsNone(t *testing.T) {
+	for token, fits := range map[string]bool{"": false, " ": true, "t": true} {
+		sum := sha256.Sum256([]byte(token))
+		_, err := newMember(Client{Name: "a", TokenSHA256: []string{hex.EncodeToString(sum[:])}})
+		if (err == nil) != fits || err != nil && !strings.Contains(err.Error(), "empty token") {
+			t.Errorf("%q: %v", token, err)
+		}
 	}
 }
