@@ -45,6 +45,26 @@ class RightTables(unittest.TestCase):
         self.assertAlmostEqual(v.error, 0.041269485245, places=11)
 
 
+class Lattice(unittest.TestCase):
+    def test_masses_at_and_beside_its_points(self):
+        """A mass goes to the points around its ratio, however near to one it is, and the mean ratio is no larger."""
+        for n in (1, 7, 1000):
+            lattice = answers._Lattice(n)
+            for j in (-40, -3, -1, 0, 1, 2, 55):
+                exact = Fraction(n + 1, n) ** j
+                for r in (exact, exact * (1 - Fraction(1, 2**200)), exact * (1 + Fraction(1, 2**200)), exact * Fraction(2 * n + 1, 2 * n)):
+                    with self.subTest(n=n, j=j, r=float(r)):
+                        (low, a), (high, b) = lattice.split(Fraction(1, 3), r)
+                        self.assertEqual(high, low + 1)
+                        self.assertLessEqual(Fraction(n + 1, n) ** low, r)
+                        # points are known to 2^-_FINE: a ratio just below one may be taken for it, never the other way round
+                        self.assertGreater(Fraction(n + 1, n) ** high * (1 + Fraction(1, 2**100)), r)
+                        self.assertGreaterEqual(min(a, b), 0)
+                        self.assertGreaterEqual(a + b, Fraction(1, 3) * 2**answers._UNIT)
+                        mean = (a * Fraction(n + 1, n) ** low + b * Fraction(n + 1, n) ** high) / (a + b)
+                        self.assertLessEqual(mean, r)
+
+
 class EveryCorner(unittest.TestCase):
     def test_a_corner_that_alone_decides(self):
         """The worst teachers are two at (b, a), which no other corner stands for."""
