@@ -179,6 +179,8 @@ class Client:
             raise ValueError(f"address = {address!r}, but it must be unix:PATH or https://HOST:PORT")
         self._headers = {"Accept": "application/json"}
         if token is not None:
+            if not token:  # of a variable that was not set
+                raise ValueError("the token is empty")
             if not token.isascii() or not token.isprintable() or " " in token:
                 raise ValueError("the token has characters that no token has")  # which is not said
             self._headers["Authorization"] = "Bearer " + token

@@ -412,6 +412,8 @@ class Against(unittest.TestCase):
         with self.assertRaises(ValueError) as caught:
             darrm.Client("unix:/x", token="a\nb")
         self.assertNotIn("a\nb", str(caught.exception))
+        with self.assertRaisesRegex(ValueError, "token is empty"):
+            darrm.Client("unix:/x", token="")
         self.assertNotIn("secret", repr(darrm.Client("unix:/x", token="secret")))
 
 
