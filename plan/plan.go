@@ -69,8 +69,7 @@ type Request struct {
 	// SolveAnswers returns a table for many answers. Defaults to Best of package
 	// plurality/answers/solve.
 	SolveAnswers func(context.Context, answers.Problem, answers.Prior) (*answers.Table, error)
-	// PriceNoise returns noise of which the labels alone are priced. Defaults to CachedNoise of package
-	// plurality/answers/solve, without a cache.
+	// PriceNoise returns noise of which the labels alone are priced. Defaults to noisymax.Best.
 	PriceNoise func(context.Context, noisymax.Problem) (*noisymax.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
@@ -202,8 +201,11 @@ func (r *Request) validate() error {
 	}
 	if r.PriceNoise == nil {
 		r.PriceNoise = func(ctx context.Context, p noisymax.Problem) (*noisymax.Table, error) {
-			found, err := answerssolve.CachedNoise(ctx, nil, p, "")
-			return found.Table, err
+			c, err := noisymax.Best(ctx, p) // without the cache's files, which the page in web has not
+			if err != nil {
+				return nil, err
+			}
+			return &noisymax.Table{Certified: c}, nil
 		}
 	}
 	if r.Work < 0 {
