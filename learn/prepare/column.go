@@ -288,7 +288,7 @@ func (r *Response) value(cell string) (float64, error) {
 		i := slices.Index(r.Categories, cell)
 		if i < 0 {
 			return 0, check.SettledBy(fmt.Errorf("column %q: response = %s, but it must be one of %q",
-				r.Name, data.Shorten(cell), r.Categories), "categories", "classes")
+				r.Name, data.Shorten(cell), r.Categories), "categories", "words of classes")
 		}
 		return float64(i), nil
 	}
@@ -304,7 +304,7 @@ func (r *Response) value(cell string) (float64, error) {
 		return 0, fmt.Errorf("column %q: the response is blank, but every record must have one", r.Name)
 	}
 	return 0, check.SettledBy(fmt.Errorf("column %q: %w; the words of a response are stated, that of 0 first",
-		r.Name, err), "categories", "classes")
+		r.Name, err), "categories", "words of classes")
 }
 
 // Value returns a prediction in the units of the response's column: the inverse of Scale, and u

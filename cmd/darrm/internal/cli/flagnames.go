@@ -51,7 +51,7 @@ var flagsOf = map[string]flagNames{
 	"queries": before("queries"), "agreement": before("agreement"),
 
 	// The statements about a mechanism.
-	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"),
+	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"), "words of classes": after("classes"),
 	"same":             within("same"),
 	"numbered classes": within("num-classes"),
 	"threshold":        within("threshold"), "check ratio": within("check-ratio"),
