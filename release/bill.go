@@ -68,7 +68,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 		AcceptWeak: c.AcceptWeak, Budget: c.budget, Missing: p.Missing,
-		Same: slices.Sorted(slices.Values(spellings(c.Same))),
+		Same: slices.Sorted(slices.Values(spellings(c.Same))), Labels: c.labels,
 	}
 	if plan.several != (ensemble.Several{}) {
 		event.Several = &plan.several

@@ -97,6 +97,8 @@ type Charge struct {
 	budget *accountant.Cost
 	// Same has the spellings that are stated for votes. [Labels] sets it.
 	Same []votes.Spelling
+	// labels are the names of several labels of a question, in their order. [Labels] sets it.
+	labels []string
 	// stated is what decided on the mechanism; nil where that is not known. [Labels] and [Online] set
 	// it.
 	stated *Statement

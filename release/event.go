@@ -37,6 +37,9 @@ type Event struct {
 	Stated *Statement `json:"statement,omitempty"`
 	// Missing is true of a mechanism that was proved for votes that may be missing.
 	Missing bool `json:"missing,omitempty"`
+	// Labels are the names of several labels of a question, in the order that was stated: of a most of them
+	// the first count, and a file has its columns so.
+	Labels []string `json:"labels,omitempty"`
 	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).
 	Same []string `json:"same,omitempty"`
 	// Several has L and τ, where the answers are labels of questions that have several.

@@ -145,7 +145,7 @@ func (plan Plan) name(event *Event) {
 func (plan Plan) billLabels(b *Bill, c Charge, event Event) (err error) {
 	together := plan.Together()
 	opens := event
-	opens.Queries, opens.Votes, opens.Key, opens.Online = 0, "", "", false
+	opens.Queries, opens.Votes, opens.Key, opens.Online, opens.Labels = 0, "", "", false, nil
 	opens.AcceptWeak, opens.Budget, opens.Answers, opens.Stated = false, nil, together.Most, c.stated
 	forAll := plan.mechanism.HashOfAll() != ""
 	if !c.bare || forAll {

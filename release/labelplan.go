@@ -3,6 +3,8 @@ package release
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
@@ -139,6 +141,11 @@ func (r *LabelRun) askedBefore(ctx context.Context, book *ledger.Ledger,
 	was, label := labelEvent(earlier)
 	if !label {
 		return false, nil
+	}
+	if !slices.Equal(was.Labels, r.Read.Labels) {
+		return false, fmt.Errorf("%w: request %q is entry %d, whose questions were charged with the labels %s in this "+
+			"order: they are paid for, and a release in another order needs another request", ledger.ErrConflict, earlier.ID,
+			earlier.Seq, strings.Join(was.Labels, ", "))
 	}
 	r.Charge.bare = was.Table == "" && was.Parameters == "" && was.Stated == nil
 	stated := r.Charge.stated

@@ -414,7 +414,7 @@ func (r *LabelRun) bill() (err error) {
 		}
 		r.transaction.secret = r.coins.secret
 	}
-	r.Charge.Same = r.Read.Same
+	r.Charge.Same, r.Charge.labels = r.Read.Same, r.Read.Labels
 	r.Charge.Votes, r.Charge.Key = r.counted.hash, r.coins.fingerprint()
 	r.transaction.Bill, err = r.planned.bill(r.Charge, r.summary.Totals)
 	return err

@@ -123,7 +123,7 @@ func newClassList(names []string, same []Spelling) (*classList, error) {
 		}
 		if first, ok := c.byName[name]; ok {
 			return nil, check.Wantf("class", quote(name),
-				"in the list once, but classes %d and %d have this name", first, i)
+				"in the list once: it is number %d and %d", first, i)
 		}
 		c.byName[name] = i
 	}

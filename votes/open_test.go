@@ -127,7 +127,7 @@ func TestOpenRefuses(t *testing.T) {
 		"teachers first": {Options{Layout: LayoutTeachers}, []string{a}, "is for arrays"},
 		"one class":      {Options{Classes: []string{"a"}}, []string{a}, "number of classes = 1"},
 		"class twice": {Options{Classes: []string{"a", "b", "a"}}, []string{a},
-			"classes 0 and 2 have this name"},
+			"in the list once: it is number 0 and 2"},
 		"empty class": {Options{Classes: []string{"a", ""}}, []string{a}, "bytes long"},
 		"class with NUL": {Options{Classes: []string{"a", "\x00"}}, []string{a},
 			"valid UTF-8 without"},

@@ -2,6 +2,7 @@ package votes
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,6 +74,9 @@ func checkSeparator(s string, names []string) error {
 // vote is counted for: 1 to their number, or 0 for all.
 func CheckLabels(names []string, mostYes int, same []Spelling) error {
 	if _, err := newClassList(names, same); err != nil {
+		if bad := (*check.Error)(nil); errors.As(err, &bad) && bad.Name == "class" { // a label is read as a class is
+			return check.Want(string(pLabels), bad.Value, bad.Rule)
+		}
 		return check.Namedf("%s: %w", pLabels, err)
 	}
 	for _, name := range names {

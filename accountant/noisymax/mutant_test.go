@@ -10,6 +10,7 @@ import (
 // day their places are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	const squares, all, regions = "TestSquaresHoldTheirPairs", "TestNotBelowAllHistograms", "TestRegionsHoldTheirHistograms"
+	const documents = "TestAlteredDocumentsAreRefused"
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "the ratio of the dear corner", File: "cells.go",
 			Old: "from, fromNext := l.outcomes(a0, b1, kind), l.outcomes(a0-1, b1+1, kind)",
@@ -58,6 +59,13 @@ func TestMutantsDie(t *testing.T) {
 			New: "-float64(2*zero)-next", Killer: regions + "|" + all},
 		{Name: "a ratio at one law of the others", File: "counts.go",
 			Old: "found = max(found, ratio-(worst+", New: "found = max(found, ratio-(0*worst+", Killer: regions},
+		{Name: "a document keeps its promise whatever it costs", File: "table.go", Old: "if !(delta <= p.delta()) {",
+			New: "if !(delta <= 2) {", Killer: documents},
+		{Name: "a document is of any law", File: "table.go", Old: " || f.Noise != lawName {", New: " {", Killer: documents},
+		{Name: "a stated price is believed", File: "table.go",
+			Old: "s.Upper(\"certificate.delta\", c.stated.Certificate.Delta, t.Certificate().Delta)", New: "", Killer: documents},
+		{Name: "a name without the noise", File: "table.go", Old: "p.Missing, p.Answers, p.Epsilon, p.Delta, lawName, c.sigma))",
+			New: "p.Missing, p.Answers, p.Epsilon, p.Delta, lawName, 1.0))", Killer: "TestDocumentsComeBack"},
 		{Name: "pairs of one order", File: "plane.go", Old: "for b := -reach; b <= reach; b += side {",
 			New: "for b := 0; b <= reach; b += side {", Killer: "TestEveryRegionCounts"},
 	})
