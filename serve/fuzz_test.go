@@ -25,6 +25,8 @@ func FuzzParse(f *testing.F) {
 		`{"request_id":"\ud83d\ude00\ufffd","counts":[null,5,0]}`,
 		`{"request_id":"\ude00\ud83d","votes":["\\ud800"]}`,
 		`{"requests":[{"request_id":"a","votes":[0,0,0,0,0,0]}]}`,
+		`{"request_id":"a","sets":[["a",2],[],null],"labels":["a",1]}`,
+		`{"requests":[{"request_id":"a","sets":[[0,0,0,0]]},{"request_id":"b","sets":[[null]],"labels":[]}]}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -32,9 +34,9 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	read := func(t *testing.T, data []byte, labels int) {
 		const most = 3
-		queries, batch, fail := parse(bytes.NewReader(data), bounds{teachers, len(classes), most, 0})
+		queries, batch, fail := parse(bytes.NewReader(data), bounds{teachers, len(classes), most, labels})
 		if fail != nil {
 			if queries != nil || fail.Message == "" || fail.status != 400 && fail.status != 413 {
 				t.Fatalf("%+v, %+v", queries, fail)
@@ -79,23 +81,52 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 			for j, v := range q.Votes {
-				var want any
-				switch {
-				case v.name != nil:
-					want = *v.name
-				case v.class >= 0:
-					b, _ := json.Marshal(v.class)
-					want = json.Number(b)
+				if votes[j] != written(v) {
+					t.Fatalf("%q: vote %v, want %v", data, written(v), votes[j])
 				}
-				if votes[j] != want {
-					t.Fatalf("%q: vote %v, want %v", data, want, votes[j])
+			}
+			sets, _ := was["sets"].([]any)
+			asked, _ := was["labels"].([]any)
+			if len(sets) != len(q.Sets) || len(sets) > teachers || labels == 0 && (q.Sets != nil || q.Asked != nil) {
+				t.Fatalf("%q: %d sets", data, len(q.Sets))
+			}
+			for j, set := range append(q.Sets, q.Asked) {
+				of := asked
+				if j < len(sets) {
+					of, _ = sets[j].([]any)
+					if (sets[j] == nil) != (set == nil) {
+						t.Fatalf("%q: the set of teacher %d is none, or none is one", data, j+1)
+					}
+				}
+				if len(of) != len(set) || len(set) > labels {
+					t.Fatalf("%q: %d labels, want %d", data, len(set), len(of))
+				}
+				for k, v := range set {
+					if of[k] != written(v) {
+						t.Fatalf("%q: label %v, want %v", data, written(v), of[k])
+					}
 				}
 			}
 			if _, fail := q.resolve(words); fail != nil && fail.status != 400 {
 				t.Fatalf("%+v", fail)
 			}
 		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read(t, data, 0)
+		read(t, data, 3)
 	})
+}
+
+// written returns the vote as a reader without types reads it.
+func written(v vote) any {
+	switch {
+	case v.name != nil:
+		return *v.name
+	case v.class >= 0:
+		return json.Number(strconv.Itoa(v.class))
+	}
+	return nil
 }
 
 var escape = regexp.MustCompile(`(?s)\\\\(u[0-9a-fA-F]{4}|.)`)
