@@ -284,7 +284,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		if b.Missing != nil && !f.read.abstain() {
 			// A missing vote would have to be drawn, and compare draws nothing.
 			return nil, nil, &release.InputError{Err: fmt.Errorf(
-				"some votes are missing, which compare takes with --missing abstain alone")}
+				"some votes are missing, which compare takes with --missing abstain only")}
 		}
 		if err := s.add(b, nil); err != nil {
 			return nil, nil, err

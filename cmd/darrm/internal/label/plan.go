@@ -283,7 +283,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		if b.Missing != nil && !f.read.abstain() {
 			// A missing vote would have to be drawn, and plan draws nothing.
 			return &release.InputError{Err: fmt.Errorf("some votes are missing, which plan takes with " +
-				"--missing abstain alone: state it, or leave the FILEs out")}
+				"--missing abstain only: state it, or leave the FILEs out")}
 		}
 		for i := range b.Len() {
 			if !r.Votes.FromVotes() {
