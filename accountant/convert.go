@@ -77,13 +77,7 @@ func ZCDPFor(target Cost) (float64, error) {
 func ZCDPOrder(rho, delta float64) float64 { return 1 + math.Sqrt(-math.Log(delta))/math.Sqrt(rho) }
 
 func checkConversion(alpha, rho, delta float64) error {
-	if err := check.Order(alpha); err != nil {
-		return err
-	}
-	if !(rho >= 0) || math.IsInf(rho, 1) {
-		return check.Want("rho", rho, "a finite number ≥ 0")
-	}
-	return check.Within("delta", delta)
+	return cmp.Or(check.Order(alpha), check.Epsilon("rho", rho), check.Within("delta", delta))
 }
 
 // logDown returns ln δ, to a unit in the last place, or below it where δ is subnormal:

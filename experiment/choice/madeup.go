@@ -42,13 +42,13 @@ func (m madeUp) validate() error {
 		check.Whole("classes", m.Classes, 0, 1000), check.Whole("relevant", m.Relevant, 1, 1<<20),
 		check.UpTo("strength", m.Strength, 1e3))
 	if err == nil && m.Classes == 1 {
-		err = &check.Error{Name: "classes", Value: 1, Rule: "0 for numbers, or 2 at least"}
+		err = check.Want("classes", 1, "0 for numbers, or 2 at least")
 	}
 	if err == nil && !(math.Abs(m.Shift) <= 1e3) {
-		err = &check.Error{Name: "shift", Value: m.Shift, Rule: "between -1000 and 1000"}
+		err = check.Want("shift", m.Shift, "between -1000 and 1000")
 	}
 	if err == nil && !slices.Contains(laws, m.Law) {
-		err = &check.Error{Name: "law", Value: fmt.Sprintf("%q", m.Law), Rule: "one of " + strings.Join(laws, ", ")}
+		err = check.Want("law", fmt.Sprintf("%q", m.Law), "one of "+strings.Join(laws, ", "))
 	}
 	return err
 }

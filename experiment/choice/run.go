@@ -62,7 +62,7 @@ func (p *parameters) Validate() error {
 		check.Whole("most_test", p.Test, 1, 1<<20), check.Whole("seeds", p.Seeds, 3, 1000),
 		check.Whole("choosing", p.Choosing, 1, p.Seeds-2), p.Claims.validate())
 	if err == nil && !(p.Epsilon[0] <= p.Epsilon[1]) {
-		err = &check.Error{Name: "eps", Value: p.Epsilon, Rule: "the least first"}
+		err = check.Want("eps", p.Epsilon, "the least first")
 	}
 	for _, m := range p.MadeUp {
 		err = cmp.Or(err, m.validate())
@@ -94,7 +94,7 @@ func (p *parameters) subjects() (list []subject, err error) {
 	}
 	for _, name := range p.Tables {
 		if !slices.ContainsFunc(list, func(s subject) bool { return s.name == name }) {
-			return nil, &check.Error{Name: "tables", Value: fmt.Sprintf("%q", name), Rule: "tables of the study, or of its judges"}
+			return nil, check.Want("tables", fmt.Sprintf("%q", name), "tables of the study, or of its judges")
 		}
 	}
 	for _, m := range p.MadeUp {

@@ -107,7 +107,7 @@ func (t table) open(ctx context.Context, folder, name string) (string, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != t.Files[name] {
-		return "", &check.Error{Name: "SHA-256 of " + path, Value: got, Rule: t.Files[name] + ", that of " + t.Source}
+		return "", check.Want("SHA-256 of "+path, got, t.Files[name]+", that of "+t.Source)
 	}
 	return string(text), nil
 }

@@ -52,19 +52,19 @@ func (p *parameters) Validate() error {
 		p.Claims.validate(),
 	)
 	if err == nil && !slices.IsSorted(p.Queries) {
-		err = &check.Error{Name: "queries", Value: p.Queries, Rule: "ascending"}
+		err = check.Want("queries", p.Queries, "ascending")
 	}
 	if err == nil && p.Images != nil {
 		err = p.Images.validate()
 	}
 	if err == nil && p.MadeUp == nil {
-		err = &check.Error{Name: "made_up", Value: "none", Rule: "a task"}
+		err = check.Want("made_up", "none", "a task")
 	}
 	if err == nil {
 		err = p.MadeUp.validate()
 	}
 	if err == nil && p.MadeUp.Records < p.Teachers {
-		err = &check.Error{Name: "records", Value: p.MadeUp.Records, Rule: "one for each teacher at least"}
+		err = check.Want("records", p.MadeUp.Records, "one for each teacher at least")
 	}
 	return err
 }

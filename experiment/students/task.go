@@ -35,7 +35,7 @@ type images struct {
 
 func (s *images) validate() error {
 	if !filepath.IsLocal(s.Data) {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", s.Data), Rule: "a folder below the data folder"}
+		return check.Want("data", fmt.Sprintf("%q", s.Data), "a folder below the data folder")
 	}
 	return cmp.Or(check.Whole("class", s.Classes[0], 0, 255), check.Whole("class", s.Classes[1], 0, 255),
 		check.Whole("side", s.Side, 1, 64), check.Whole("test", s.Test, 1, 1<<20))
@@ -136,7 +136,7 @@ func (s *madeUp) validate() error {
 		err = cmp.Or(err, check.Whole("length of a mean", len(m), len(s.Variances), len(s.Variances)))
 	}
 	if err == nil && math.Abs(s.Shares[0]+s.Shares[1]-1) > 1e-12 {
-		err = &check.Error{Name: "sum of the shares", Value: s.Shares[0] + s.Shares[1], Rule: "1"}
+		err = check.Want("sum of the shares", s.Shares[0]+s.Shares[1], "1")
 	}
 	return err
 }

@@ -90,35 +90,32 @@ func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 		}
 	}
 	if !(c.Rate > 0 && c.Rate <= 1) {
-		return nil, &check.Error{Name: "sampling rate", Value: c.Rate,
-			Rule: "in (0,1], or 0 for 256 records"}
+		return nil, check.Want("sampling rate", c.Rate, "in (0,1], or 0 for 256 records")
 	}
 	if t.Neighbours == 0 {
 		t.Neighbours = accountant.AddOrRemoveOne
 	}
 	if c.Rate < 1 && t.Neighbours != accountant.AddOrRemoveOne {
-		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours,
-			Rule: "add or remove one record for dp-sgd below rate 1: its accountant knows Poisson samples " +
-				"under no other"}
+		return nil, check.Want("neighbours", t.Neighbours, "add or remove one record for dp-sgd below rate 1: its accountant knows Poisson samples "+
+			"under no other")
 	}
 	if c.GradientNorm != 0 && !train.InScale(c.GradientNorm) {
-		return nil, &check.Error{Name: "gradient norm", Value: c.GradientNorm,
-			Rule: "0, or " + train.ScaleRule}
+		return nil, check.Want("gradient norm", c.GradientNorm, "0, or "+train.ScaleRule)
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0"}
+		return nil, check.Want("lambda", c.Lambda, "finite and ≥ 0")
 	}
 	if c.WeightBound != 0 && !train.InScale(c.WeightBound) {
-		return nil, &check.Error{Name: "weight bound", Value: c.WeightBound, Rule: train.ScaleRule +
-			": a public bound on the weight of a record, to which larger ones are cut"}
+		return nil, check.Want("weight bound", c.WeightBound, train.ScaleRule+
+			": a public bound on the weight of a record, to which larger ones are cut")
 	}
 	stated := c.StepSize
 	if stated == 0 && (c.Ball > 0 || c.Rate == 1) {
 		stated = 1 // the default
 	}
 	if !(stated > 0 && stated <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize,
-			Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball or at rate 1", data.MaxMagnitude)}
+		return nil, check.Want("step size", c.StepSize,
+			fmt.Sprintf("in (0, %g], or 0 beside a ball or at rate 1", data.MaxMagnitude))
 	}
 	if err := check.Whole("steps", c.Steps, 0, math.MaxInt32); err != nil {
 		return nil, err

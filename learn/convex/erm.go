@@ -38,14 +38,13 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		return erm{}, err
 	}
 	if t.link.WeakConvexity() != 0 {
-		return erm{}, &check.Error{Name: "task", Value: t.link.Name(), Rule: "convex for this method"}
+		return erm{}, check.Want("task", t.link.Name(), "convex for this method")
 	}
 	if err := checkBall(ball, false); err != nil {
 		return erm{}, err
 	}
 	if !(smoothing >= 0) || math.IsInf(smoothing, 1) {
-		return erm{}, &check.Error{Name: "smoothing", Value: smoothing,
-			Rule: "0, or a finite Moreau parameter"}
+		return erm{}, check.Want("smoothing", smoothing, "0, or a finite Moreau parameter")
 	}
 	if prox, ok := t.link.(loss.Proximal); ok && (math.IsInf(t.link.Curvature(), 1) || smoothing > 0) {
 		if smoothing == 0 {
@@ -56,13 +55,11 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		}
 	}
 	if smoothing > 0 && math.IsInf(t.link.Curvature(), 1) {
-		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0 for " + t.link.Name() +
-			", which has no proximal map"}
+		return erm{}, check.Want("smoothing", smoothing, "0 for "+t.link.Name()+", which has no proximal map")
 	}
 	c := t.link.Curvature()
 	if math.IsInf(c, 1) {
-		return erm{}, &check.Error{Name: "task", Value: t.link.Name(),
-			Rule: "smooth, or with a proximal map that smooths it"}
+		return erm{}, check.Want("task", t.link.Name(), "smooth, or with a proximal map that smooths it")
 	}
 	return erm{task: t, curvature: c}, nil
 }
@@ -74,8 +71,8 @@ func (e *erm) regularise(lambda, suggested float64) error {
 		e.lambda = suggested
 	}
 	if !(e.lambda >= 1e-100 && e.lambda <= data.MaxMagnitude) {
-		return check.SettledBy(&check.Error{Name: "lambda", Value: lambda,
-			Rule: "above 0, or 0 beside a ball: the account rests on strong convexity"}, "lambda", "set")
+		return check.SettledBy(check.Want("lambda", lambda,
+			"above 0, or 0 beside a ball: the account rests on strong convexity"), "lambda", "set")
 	}
 	return nil
 }

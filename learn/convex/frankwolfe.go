@@ -86,7 +86,7 @@ func (c FrankWolfe) plan(n, d int) (*frankWolfePlan, error) {
 		return nil, err
 	}
 	if n < 2 {
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 2"}
+		return nil, check.Want("number of records", n, "at least 2")
 	}
 	if c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Printed); err != nil {
 		return nil, err
@@ -128,8 +128,7 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 		s.Steps = int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta)))))
 	}
 	if s.Steps < 1 || s.Steps > maxSteps {
-		return &check.Error{Name: "steps", Value: s.Steps,
-			Rule: fmt.Sprintf("between 1 and %d", maxSteps)}
+		return check.Wantf("steps", s.Steps, "between 1 and %d", maxSteps)
 	}
 	diameter := c.Set.Diameter()
 	s.Alpha = p.norm / (n * math.Log2(n))
@@ -177,8 +176,7 @@ func (s *frankWolfeSchedule) setBits(stated, n int) error {
 	}
 	s.SlopeBits = max(1, s.SlopeBits)
 	if stated < 0 || s.SlopeBits > most {
-		return &check.Error{Name: "slope bits", Value: stated,
-			Rule: fmt.Sprintf("between 1 and %d for %d records", most, n)}
+		return check.Wantf("slope bits", stated, "between 1 and %d for %d records", most, n)
 	}
 	s.FeatureBits = min(maxFeatureBits, left-s.SlopeBits)
 	return nil
@@ -232,9 +230,8 @@ func (p *frankWolfePlan) calibrate() (int64, error) {
 			return cost.Cost.Epsilon, err
 		})
 	if err != nil || best < leastLevels {
-		return 0, &check.Error{Name: "target epsilon", Value: p.Target.Epsilon,
-			Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels",
-				p.schedule.Steps, leastLevels)}
+		return 0, check.Wantf("target epsilon", p.Target.Epsilon, "more for %d steps: scores would be rounded to fewer than %d levels",
+			p.schedule.Steps, leastLevels)
 	}
 	return int64(best), nil
 }
@@ -259,9 +256,8 @@ func (p *frankWolfePlan) cost(methods ...accountant.Method) (
 func (p *frankWolfePlan) account() error {
 	s := &p.schedule
 	if s.Levels < leastLevels {
-		return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon,
-			Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", s.Steps,
-				leastLevels)}
+		return check.Wantf("target epsilon", p.Target.Epsilon, "more for %d steps: scores would be rounded to fewer than %d levels", s.Steps,
+			leastLevels)
 	}
 	s.Scale = p.unit(float64(s.Levels))
 	s.Epsilon = p.choice.epsilon(p.units())

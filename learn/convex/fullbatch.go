@@ -113,8 +113,8 @@ func (p *sampledPlan) fullBatch() error {
 	}
 	p.schedule(noise)
 	if !(p.c.StepSize > 0 && !math.IsInf(p.c.StepSize, 1)) {
-		return &check.Error{Name: "step size", Value: p.c.StepSize,
-			Rule: "stated: the rule's is out of range for this radius and number of records"}
+		return check.Want("step size", p.c.StepSize,
+			"stated: the rule's is out of range for this radius and number of records")
 	}
 	p.c.Average = true
 	steps := float64(p.c.Steps)

@@ -127,8 +127,7 @@ func New(name string, o Options) (Method, error) {
 		}
 		return m.make(o)
 	}
-	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name),
-		Rule: "one of " + strings.Join(Methods(), ", ")}
+	return nil, check.Want("method", fmt.Sprintf("%q", name), "one of "+strings.Join(Methods(), ", "))
 }
 
 func (o Options) batches() Batches {
@@ -143,8 +142,7 @@ func (o Options) ball() (float64, error) {
 	if b, ok := o.Set.(geometry.LpBall); ok && b.Norm() == 2 {
 		return b.Radius(), nil
 	}
-	return 0, &check.Error{Name: "set", Value: o.Set.Name(),
-		Rule: "a ball of l2, or none, for this method"}
+	return 0, check.Want("set", o.Set.Name(), "a ball of l2, or none, for this method")
 }
 
 // noSet refuses a set, for methods that keep their models in none.
@@ -152,7 +150,7 @@ func (o Options) noSet() error {
 	if o.Set == nil {
 		return nil
 	}
-	return &check.Error{Name: "set", Value: o.Set.Name(), Rule: "none for this method"}
+	return check.Want("set", o.Set.Name(), "none for this method")
 }
 
 // polytope returns the set, which must be one.
@@ -163,8 +161,7 @@ func (o Options) polytope() (geometry.Polytope, error) {
 	if p, ok := o.Set.(geometry.Polytope); ok {
 		return p, nil
 	}
-	return nil, &check.Error{Name: "set", Value: o.Set.Name(),
-		Rule: "an l1 ball or simplex, which have vertices, for this method"}
+	return nil, check.Want("set", o.Set.Name(), "an l1 ball or simplex, which have vertices, for this method")
 }
 
 // lpBalls are the sets of methods in ℓp.
@@ -175,12 +172,12 @@ func (o Options) needBall() error {
 	if err := o.need(lpBalls); err != nil {
 		return err
 	}
-	return &check.Error{Name: "set", Value: o.Set.Name(), Rule: lpBalls + " for this method"}
+	return check.Want("set", o.Set.Name(), lpBalls+" for this method")
 }
 
 func (o Options) need(what string) error {
 	if o.Set == nil {
-		return &check.Error{Name: "set", Value: "none", Rule: "stated for this method: " + what + ""}
+		return check.Want("set", "none", "stated for this method: "+what+"")
 	}
 	return nil
 }

@@ -48,8 +48,7 @@ func (c NSFW) plan(n, d int) (*nsfwPlan, error) {
 	}
 	p := &nsfwPlan{smooth: s, c: c, p: c.Set.Norm()}
 	if !(p.p > 1 && p.p <= 2) {
-		return nil, &check.Error{Name: "norm p of the set", Value: p.p,
-			Rule: "in (1, 2]; for polytopes in ℓ1 take poly-sfw"}
+		return nil, check.Want("norm p of the set", p.p, "in (1, 2]; for polytopes in ℓ1 take poly-sfw")
 	}
 	if p.c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Corrected, Printed); err != nil {
 		return nil, err

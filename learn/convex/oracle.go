@@ -46,7 +46,7 @@ func newOracle(link loss.Link, kind OracleKind, m Interval, beta, bound, radius,
 		return oracle{}, err
 	}
 	if link.WeakConvexity() != 0 {
-		return oracle{}, &check.Error{Name: "task", Value: link.Name(), Rule: "convex for this method"}
+		return oracle{}, check.Want("task", link.Name(), "convex for this method")
 	}
 	for _, v := range []struct {
 		name  string
@@ -69,8 +69,8 @@ func newOracle(link loss.Link, kind OracleKind, m Interval, beta, bound, radius,
 	switch kind {
 	case Fast:
 		if !exact {
-			return oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "bisection for " + link.Name() +
-				": it has no proximal map in closed form"}
+			return oracle{}, check.Want("oracle", kind, "bisection for "+link.Name()+
+				": it has no proximal map in closed form")
 		}
 		o.prox, o.alpha = prox, 0
 	case Bisection:
@@ -78,8 +78,7 @@ func newOracle(link loss.Link, kind OracleKind, m Interval, beta, bound, radius,
 	case PaperBisections:
 		o.steps = int(math.Ceil(math.Log2(16 * bound * bound * radius * radius / (alpha * alpha))))
 	default:
-		return oracle{}, &check.Error{Name: "oracle", Value: kind,
-			Rule: "fast, bisection or paper-bisections"}
+		return oracle{}, check.Want("oracle", kind, "fast, bisection or paper-bisections")
 	}
 	return o, nil
 }
@@ -150,8 +149,7 @@ func ParseInterval(text string) (Interval, error) {
 		i.High, err = strconv.ParseFloat(high, 64)
 	}
 	if !ok || err != nil {
-		return i, &check.Error{Name: "interval", Value: strconv.Quote(text),
-			Rule: "low:high, such as -1:1 or 0:"}
+		return i, check.Want("interval", strconv.Quote(text), "low:high, such as -1:1 or 0:")
 	}
 	return i, i.check()
 }
@@ -160,8 +158,7 @@ func (i Interval) check() error {
 	if i == (Interval{}) || i.Low < i.High && (!math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1)) {
 		return nil
 	}
-	return &check.Error{Name: "interval", Value: i.String(), Rule: "of a low end below a high one, one " +
-		"of them finite"}
+	return check.Want("interval", i.String(), "of a low end below a high one, one "+"of them finite")
 }
 
 // String is the form that ParseInterval reads.

@@ -130,9 +130,8 @@ func (c ObjectivePerturbation) plan(n, d int) (*minimised, error) {
 	}
 	rest := first.Epsilon - math.Log1p(bend/p.lambda)*(1+slack)
 	if !(rest >= first.Epsilon/1000) {
-		return nil, &check.Error{Name: "lambda", Value: p.lambda,
-			Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g",
-				bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
+		return nil, check.Wantf("lambda", p.lambda, "at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g",
+			bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)
 	}
 	mu, err := planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta})
 	if err != nil {

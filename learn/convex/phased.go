@@ -84,12 +84,10 @@ func (c PhasedSGD) plan(n, d int) (*phasedPlan, error) {
 		return nil, err
 	}
 	if n < 2 {
-		return nil, &check.Error{Name: "number of records", Value: n,
-			Rule: "at least 2: the phases have n/2, n/4, … records"}
+		return nil, check.Want("number of records", n, "at least 2: the phases have n/2, n/4, … records")
 	}
 	if c.Rank < 0 || c.Rank > 0 && c.Ball > 0 {
-		return nil, &check.Error{Name: "rank", Value: c.Rank,
-			Rule: "0 for min(n, d), or above it without a ball"}
+		return nil, check.Want("rank", c.Rank, "0 for min(n, d), or above it without a ball")
 	}
 	if c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Printed); err == nil && c.Noise == Printed {
 		err = t.theorem()
@@ -128,8 +126,8 @@ func (p *phasedPlan) makeSchedule() (err error) {
 	// The proof needs η/4, the largest step, to be at most 2/(βR²).
 	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 &&
 		p.c.StepFactor <= limit) {
-		return &check.Error{Name: "step factor", Value: p.c.StepFactor,
-			Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive", limit)}
+		return check.Want("step factor", p.c.StepFactor,
+			fmt.Sprintf("in (0, %.6g], beyond which steps are expansive", limit))
 	}
 	s.StepSize *= p.c.StepFactor
 	if p.star, err = train.NoiseFor(p.Target); err != nil {
@@ -155,8 +153,8 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		from = b.To
 	}
 	if len(s.Phases) == 0 {
-		return &check.Error{Name: "noise", Value: 4 * p.norm * s.StepSize,
-			Rule: "within the precision of float64: a larger ball, or a smaller epsilon"}
+		return check.Want("noise", 4*p.norm*s.StepSize,
+			"within the precision of float64: a larger ball, or a smaller epsilon")
 	}
 	return nil
 }

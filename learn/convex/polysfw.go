@@ -166,8 +166,8 @@ func (p *polySFWPlan) setNoise() error {
 					return min(i.pure/p.Target.Epsilon, i.rho/rho), nil
 				})
 			if err != nil {
-				return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon,
-					Rule: "more: no noise within the precision of scores is enough"}
+				return check.Want("target epsilon", p.Target.Epsilon,
+					"more: no noise within the precision of scores is enough")
 			}
 		}
 		if err := p.choice.fits((p.norm + p.change) * p.far / scale * selectionScale * 2); err != nil {

@@ -77,8 +77,8 @@ func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
 		least = min(least, 1+1/math.Log(float64(d)))
 	}
 	if !(p >= least && p <= 2) {
-		return s, &check.Error{Name: "norm p of the set", Value: p, Rule: fmt.Sprintf(
-			"between %.4g and 2 for this method: 1/(p-1) is a factor of its steps and noise", least)}
+		return s, check.Wantf("norm p of the set", p,
+			"between %.4g and 2 for this method: 1/(p-1) is a factor of its steps and noise", least)
 	}
 	dim, count, logs := float64(d), float64(n), -math.Log(delta)
 	s.Kappa, s.KappaTilde = 1, 1
@@ -153,8 +153,7 @@ func (c ProximallyGuided) plan(n, d int) (*proximalPlan, error) {
 	}
 	if c.Start != nil {
 		if len(c.Start) != d || !(geometry.Norm(c.Start, p.c.Norm) <= c.Ball*(1+1e-9)) {
-			return nil, &check.Error{Name: "start", Value: c.Start,
-				Rule: fmt.Sprintf("%d numbers within the ball of radius %v", d, c.Ball)}
+			return nil, check.Wantf("start", c.Start, "%d numbers within the ball of radius %v", d, c.Ball)
 		}
 		p.c.Start = slices.Clone(c.Start)
 	}

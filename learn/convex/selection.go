@@ -175,9 +175,8 @@ const maxUnits = 1 << 61
 // fits refuses scores beyond what the samplers take.
 func (c choice) fits(bound float64) error {
 	if !(bound <= maxUnits) {
-		return &check.Error{Name: "target epsilon",
-			Value: fmt.Sprintf("for scores up to %.3g units", bound),
-			Rule:  "less: the noise would be too small for exact samplers"}
+		return check.Want("target epsilon", fmt.Sprintf("for scores up to %.3g units", bound),
+			"less: the noise would be too small for exact samplers")
 	}
 	if c.kind == Exponential {
 		if err := noise.LevelsFit(int64(bound), selectionScale); err != nil {

@@ -2,7 +2,6 @@ package convex
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -49,8 +48,7 @@ func checkedOn(m Interval, s Setting, n, d int, model float64) (task, error) {
 		if s.Loss != nil {
 			name = s.Loss.Name()
 		}
-		return t, &check.Error{Name: "task", Value: name,
-			Rule: "a generalised linear loss: one of a prediction and a response"}
+		return t, check.Want("task", name, "a generalised linear loss: one of a prediction and a response")
 	}
 	t.link = linear.Scalar()
 	err := t.bounded(t.link.Lipschitz(m.within(s.Radius * model * (1 + 0x1p-50))))
@@ -75,27 +73,22 @@ func checkedScores(s Setting, n, d int, model float64) (task, error) {
 // the bound slope.
 func (t *task) bounded(slope float64) error {
 	s, n, d := t.Setting, t.n, t.d
-	if n < 1 {
-		return &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
-	}
-	if d < 1 {
-		return &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
+	if err := cmp.Or(check.Whole("number of records", n, 1, 0), check.Whole("dimension", d, 1, 0)); err != nil {
+		return err
 	}
 	if !train.InScale(s.Radius) {
-		return &check.Error{Name: "radius", Value: s.Radius,
-			Rule: train.ScaleRule +
-				": a public bound on the norm of a record's features, to which longer ones are shortened"}
+		return check.Want("radius", s.Radius, train.ScaleRule+
+			": a public bound on the norm of a record's features, to which longer ones are shortened")
 	}
 	if s.Clip != 0 && !train.InScale(s.Clip) {
-		return &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule}
+		return check.Want("clip", s.Clip, "0, or "+train.ScaleRule)
 	}
 	t.slope = slope
 	if s.Clip > 0 {
 		t.slope = min(t.slope, s.Clip)
 	}
 	if math.IsInf(t.slope, 1) {
-		return &check.Error{Name: "clip", Value: s.Clip,
-			Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound", s.Loss.Name())}
+		return check.Wantf("clip", s.Clip, "above 0 for %s, whose slopes have no bound", s.Loss.Name())
 	}
 	t.norm = t.slope * s.Radius * (1 + 0x1p-50)
 	return check.Target(s.Target.Epsilon, s.Target.Delta)
@@ -107,8 +100,8 @@ func (t *task) replaced() error {
 		t.Neighbours = accountant.ReplaceOne
 	}
 	if t.Neighbours != accountant.ReplaceOne && t.Neighbours != accountant.BlankOne {
-		return &check.Error{Name: "neighbours", Value: t.Neighbours,
-			Rule: "replace one record, or blank one: blocks of records are fixed by their number"}
+		return check.Want("neighbours", t.Neighbours,
+			"replace one record, or blank one: blocks of records are fixed by their number")
 	}
 	return nil
 }
@@ -132,7 +125,7 @@ func checkBall(radius float64, required bool) error {
 		if !required {
 			rule = "0 for none, or " + rule
 		}
-		return &check.Error{Name: "ball", Value: radius, Rule: rule}
+		return check.Want("ball", radius, rule)
 	}
 	return nil
 }
@@ -140,9 +133,8 @@ func checkBall(radius float64, required bool) error {
 // theorem checks ε ≤ √ln(1/δ), without which the printed noise is not proved to be enough.
 func (t *task) theorem() error {
 	if limit := math.Sqrt(-math.Log(t.Target.Delta)); !(t.Target.Epsilon <= limit) {
-		return check.SettledBy(&check.Error{Name: "target epsilon", Value: t.Target.Epsilon,
-			Rule: fmt.Sprintf("at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends "+
-				"there; calibrated noise goes on", limit)}, "noise=calibrated")
+		return check.SettledBy(check.Wantf("target epsilon", t.Target.Epsilon, "at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends "+
+			"there; calibrated noise goes on", limit), "noise=calibrated")
 	}
 	return nil
 }
@@ -171,8 +163,8 @@ func (t *task) takeIn(r *data.Records, q float64) (*data.Records, error) {
 func (t *task) algorithm(price train.Price, rounds int, digest [32]byte) train.Algorithm {
 	a := train.Algorithm{Cost: price.Cost, Rounds: rounds, Digest: digest}
 	if t.Neighbours == accountant.BlankOne {
-		a.Refused = &check.Error{Name: "neighbours", Value: t.Neighbours,
-			Rule: "replace one record for a release: no ledger counts blanked records"}
+		a.Refused = check.Want("neighbours", t.Neighbours,
+			"replace one record for a release: no ledger counts blanked records")
 	}
 	return a
 }
@@ -276,18 +268,16 @@ func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
 // checkSet checks the set against the dimension.
 func checkSet(s geometry.Set, d int) error {
 	if s == nil {
-		return &check.Error{Name: "set", Value: "none", Rule: "stated: the models are its points"}
+		return check.Want("set", "none", "stated: the models are its points")
 	}
 	if s.Dim() != d {
-		return &check.Error{Name: "dimension of the set", Value: s.Dim(),
-			Rule: fmt.Sprintf("that of the records, %d", d)}
+		return check.Wantf("dimension of the set", s.Dim(), "that of the records, %d", d)
 	}
 	if s.Diameter() == 0 {
-		return &check.Error{Name: "diameter of the set", Value: s.Diameter(),
-			Rule: "above 0: one point needs no training"}
+		return check.Want("diameter of the set", s.Diameter(), "above 0: one point needs no training")
 	}
 	if !train.InScale(s.Diameter()) {
-		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: train.ScaleRule}
+		return check.Want("diameter of the set", s.Diameter(), train.ScaleRule)
 	}
 	return nil
 }

@@ -68,8 +68,8 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 	case loss.LeastSquares:
 		// At w = 0 the slope is the response: its bound is the one on slopes.
 		if !train.InScale(c.Clip) {
-			return nil, &check.Error{Name: "clip", Value: c.Clip, Rule: train.ScaleRule +
-				": a public bound on responses that are numbers, to which larger ones are cut"}
+			return nil, check.Want("clip", c.Clip, train.ScaleRule+
+				": a public bound on responses that are numbers, to which larger ones are cut")
 		}
 		p.length, p.regression = c.Clip, true
 	case loss.Logistic:
@@ -85,12 +85,10 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 		if l != nil {
 			name = l.Name()
 		}
-		return nil, &check.Error{Name: "task", Value: name,
-			Rule: "ridge, logistic or softmax:K for sufficient-statistics"}
+		return nil, check.Want("task", name, "ridge, logistic or softmax:K for sufficient-statistics")
 	}
 	if !p.regression && c.Clip != 0 {
-		return nil, &check.Error{Name: "clip", Value: c.Clip,
-			Rule: "0 for sufficient-statistics of classes, which have no slopes"}
+		return nil, check.Want("clip", c.Clip, "0 for sufficient-statistics of classes, which have no slopes")
 	}
 	if err := p.bounded(p.length); err != nil {
 		return nil, err
@@ -99,7 +97,7 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 		return nil, err
 	}
 	if c.Lambda != 0 && !train.InScale(c.Lambda) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "0, or " + train.ScaleRule}
+		return nil, check.Want("lambda", c.Lambda, "0, or "+train.ScaleRule)
 	}
 	if p.Neighbours == 0 {
 		p.Neighbours = accountant.ReplaceOne

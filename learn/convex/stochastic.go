@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -46,20 +45,17 @@ const maxRounds = 20
 // down, and returns the batches.
 func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 	if b.FullBudget && b.Size != 0 {
-		return nil, &check.Error{Name: "batch size", Value: b.Size,
-			Rule: "left out where the full budget is asked for"}
+		return nil, check.Want("batch size", b.Size, "left out where the full budget is asked for")
 	}
 	if b.Rounds == 0 {
 		if !(asked > 0) {
-			return nil, check.SettledBy(&check.Error{Name: "number of records", Value: n,
-				Rule: "more for this epsilon: the theorem's number of rounds is not above 0; or state " +
-					"the rounds"}, "rounds")
+			return nil, check.SettledBy(check.Want("number of records", n, "more for this epsilon: the theorem's number of rounds is not above 0; or state "+
+				"the rounds"), "rounds")
 		}
 		b.Rounds = int(max(1, math.Floor(asked)))
 	}
 	if b.Rounds < 1 || b.Rounds > maxRounds {
-		return nil, &check.Error{Name: "rounds", Value: b.Rounds,
-			Rule: fmt.Sprintf("between 1 and %d", maxRounds)}
+		return nil, check.Wantf("rounds", b.Rounds, "between 1 and %d", maxRounds)
 	}
 	steps := 1<<b.Rounds - 1
 	size := b.Size
@@ -77,9 +73,8 @@ func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 		size = int(float64(n) / (log * log))
 	}
 	if size < 1<<(b.Rounds-1) {
-		return nil, check.SettledBy(&check.Error{Name: "batch size", Value: size,
-			Rule: fmt.Sprintf("at least %d for %d rounds, so that every batch has a record: fewer rounds, "+
-				"or more records", 1<<(b.Rounds-1), b.Rounds)}, "rounds", "batch size")
+		return nil, check.SettledBy(check.Wantf("batch size", size, "at least %d for %d rounds, so that every batch has a record: fewer rounds, "+
+			"or more records", 1<<(b.Rounds-1), b.Rounds), "rounds", "batch size")
 	}
 	b.Size = size
 	batches, from := make([]batch, 0, steps), 0
@@ -88,8 +83,8 @@ func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 			m := size / (t + 1)
 			batches = append(batches, batch{r, t, from, from + m})
 			if from += m; from > n {
-				return nil, &check.Error{Name: "batch size", Value: size,
-					Rule: fmt.Sprintf("less: %d rounds would need more than the %d records", b.Rounds, n)}
+				return nil, check.Wantf("batch size", size,
+					"less: %d rounds would need more than the %d records", b.Rounds, n)
 			}
 		}
 	}
@@ -119,12 +114,11 @@ func smoothTask(s Setting, set geometry.Set, n, d int) (smooth, error) {
 		return smooth{}, err
 	}
 	if n < 3 {
-		return smooth{}, &check.Error{Name: "number of records", Value: n, Rule: "at least 3"}
+		return smooth{}, check.Want("number of records", n, "at least 3")
 	}
 	curvature := t.link.Curvature()
 	if math.IsInf(curvature, 1) {
-		return smooth{}, &check.Error{Name: "task", Value: t.link.Name(),
-			Rule: "smooth for this method: its slope jumps"}
+		return smooth{}, check.Want("task", t.link.Name(), "smooth for this method: its slope jumps")
 	}
 	return smooth{t, set, set.Diameter(), curvature * t.Radius * t.Radius * set.Diameter() *
 		(1 + slack)}, nil

@@ -205,7 +205,7 @@ func (t *task) take(r *data.Records) error { return t.fits(r, t.n) }
 // fits checks that there are n records, and that the loss can use each.
 func (t *task) fits(r *data.Records, n int) error {
 	if t.Loss == nil {
-		return &check.Error{Name: "loss", Value: "nil", Rule: "given"}
+		return check.Want("loss", "nil", "given")
 	}
 	return train.CheckRecords(r, n, t.features, t.Loss.Check)
 }

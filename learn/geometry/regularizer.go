@@ -198,8 +198,7 @@ func FactorPSD(m []float64, d, rank int) ([]float64, error) {
 // eigen returns the eigenvalues of the symmetric part, ascending, and its eigenvectors.
 func eigen(m []float64, d int) ([]float64, *mat.Dense, error) {
 	if d < 1 || len(m) != d*d {
-		return nil, nil, &check.Error{Name: "numbers of a matrix", Value: len(m),
-			Rule: fmt.Sprintf("%d, of %d rows, at least 1", d*d, d)}
+		return nil, nil, check.Wantf("numbers of a matrix", len(m), "%d, of %d rows, at least 1", d*d, d)
 	}
 	s := mat.NewSymDense(d, nil)
 	for i := range d {

@@ -16,8 +16,8 @@ func (m *Model) several(d Document) (*Model, error) {
 	softmax, joint := m.Task.(loss.Softmax)
 	switch {
 	case joint && count != softmax.Classes():
-		return nil, &check.Error{Name: "classes", Value: fmt.Sprintf("%q", d.Classes),
-			Rule: fmt.Sprintf("the %d of the task %s", softmax.Classes(), d.Task)}
+		return nil, check.Wantf("classes", fmt.Sprintf("%q", d.Classes),
+			"the %d of the task %s", softmax.Classes(), d.Task)
 	case !m.Link.Classes() || m.network != nil:
 		return nil, check.Want("classes", fmt.Sprintf("%q", d.Classes), "left out for the task "+d.Task)
 	case count < 3:

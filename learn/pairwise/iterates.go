@@ -66,10 +66,7 @@ func (s *Schedule) check() error {
 	if !(s.Shift >= 0) || math.IsInf(s.Shift, 1) || s.Shift > 0 && s.Decay != Inverse {
 		return check.Want("shift", s.Shift, "0, or finite above it beside the decay inverse")
 	}
-	if !(s.StepSize > 0) || math.IsInf(s.StepSize, 1) {
-		return check.Want("step size", s.StepSize, "a finite number > 0")
-	}
-	return nil
+	return check.Positive("step size", s.StepSize)
 }
 
 func (o *Output) check() error {

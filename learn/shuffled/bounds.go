@@ -1,6 +1,7 @@
 package shuffled
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -81,14 +82,9 @@ type Bound struct {
 }
 
 func (in BoundInput) check() error {
-	if in.N < 1 {
-		return check.Want("number of records", in.N, "at least 1")
-	}
-	if in.Dim < 1 {
-		return check.Want("dimension", in.Dim, "at least 1")
-	}
-	if !(in.StepSize > 0) || math.IsInf(in.StepSize, 1) {
-		return check.Want("step size", in.StepSize, "a finite number > 0")
+	if err := cmp.Or(check.Whole("number of records", in.N, 1, 0), check.Whole("dimension", in.Dim, 1, 0),
+		check.Positive("step size", in.StepSize)); err != nil {
+		return err
 	}
 	if len(in.Runs) == 0 {
 		return errors.New("no epochs to bound")
@@ -300,8 +296,8 @@ func rate(m Scheme, n, d int, epsilon, p float64) (Rates, error) {
 	if n < 1 || d < 1 {
 		return Rates{}, check.Want("n and d", fmt.Sprintf("%d and %d", n, d), "at least 1")
 	}
-	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
-		return Rates{}, check.Want("epsilon", epsilon, "a finite number > 0")
+	if err := check.Positive("epsilon", epsilon); err != nil {
+		return Rates{}, err
 	}
 	if !(p > 0 && p <= 1) {
 		return Rates{}, check.Want("fraction", p, "in (0,1]")

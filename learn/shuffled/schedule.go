@@ -1,6 +1,7 @@
 package shuffled
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
@@ -96,11 +97,9 @@ func (m Scheme) IsPrivate() bool { return m != ShuffleG && m != PublicOnly }
 // Schedule returns the method's schedule with noise 1 where the method has noise, for n
 // records and K epochs. The fraction p is taken in (0, 1) by those methods that use it.
 func (m Scheme) Schedule(n, epochs int, fraction float64) (Schedule, error) {
-	if n < 1 {
-		return nil, check.Want("number of records", n, "at least 1")
-	}
-	if epochs < 1 || epochs > math.MaxInt32 {
-		return nil, check.Wantf("epochs", epochs, "between 1 and %d", math.MaxInt32)
+	if err := cmp.Or(check.Whole("number of records", n, 1, 0),
+		check.Whole("epochs", epochs, 1, math.MaxInt32)); err != nil {
+		return nil, err
 	}
 	if m.UsesFraction() && !(fraction > 0 && fraction < 1) {
 		return nil, check.Want("fraction", fraction, "in (0,1)")

@@ -68,7 +68,7 @@ func CheckSize(r interface {
 	Dim() int
 }, n, d int) error {
 	if r == nil {
-		return &check.Error{Name: "records", Value: "nil", Rule: "given"}
+		return check.Want("records", "nil", "given")
 	}
 	if r.Len() != n {
 		return check.Wantf("number of records", r.Len(), "the %d of the plan", n)

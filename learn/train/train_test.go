@@ -176,7 +176,7 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 			"too long"},
 		"another digest": {walk{name: "other", rounds: 3}.algorithm(), good, "another configuration"},
 		"no digest":      {unnamed, must.Get(NewRelease(unnamed))(t).Checkpoint(), "no digest"},
-		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "no release"},
+		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "nor a release a simulation"},
 		"version 1": {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...),
 			"earlier version"},
 		"cut": {a, good[:40], "cut short"},

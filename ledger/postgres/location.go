@@ -32,8 +32,7 @@ func newStore(location string) (*store, error) {
 	shown := ledger.Display(location)
 	u, err := url.Parse(location)
 	if err != nil {
-		return nil, &check.Error{Name: "ledger", Value: shown,
-			Rule: "a URL such as postgres://user@host/database?ledger=name"}
+		return nil, check.Want("ledger", shown, "a URL such as postgres://user@host/database?ledger=name")
 	}
 	query := u.Query()
 	s := &store{name: query.Get("ledger"), secret: query.Get("secret"), location: shown}
