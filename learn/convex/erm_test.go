@@ -482,3 +482,29 @@ func TestRunAddsTheLinearTermOfTheAccount(t *testing.T) {
 		}
 	}
 }
+
+// Rows are summed block by block, and each counts once: more rows than a block has, and a last block that is
+// not full.
+func TestGradientSumsAllBlocks(t *testing.T) {
+	const d = 3
+	for _, n := range []int{blockOf - 1, blockOf, blockOf + 1, 2*blockOf + 7} {
+		rng := rand.New(rand.NewPCG(75, uint64(n)))
+		p := output(t, OutputPerturbation{Setting: setting(), Lambda: 1e-3, Smoothing: 1}, n, d)
+		rows, y := make([][]float64, n), make([]float64, n)
+		for i := range rows {
+			rows[i], y[i] = unit(rng, d), 3*rng.NormFloat64()
+		}
+		v, b, g, sum, want := unit(rng, d), unit(rng, d), make([]float64, d), make([]float64, d), make([]float64, d)
+		if err := p.gradient(t.Context(), records(t, rows, y), b, v, g, sum); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range rows {
+			floats.AddScaled(want, max(-p.slope, min(p.slope, p.link.Slope(floats.Dot(v, x), y[i])))/float64(n), x)
+		}
+		floats.AddScaled(want, p.lambda, v)
+		floats.Add(want, b)
+		if !floats.EqualApprox(g, want, 1e-12) {
+			t.Errorf("%d rows: %v, want %v", n, g, want)
+		}
+	}
+}

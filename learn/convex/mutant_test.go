@@ -92,5 +92,8 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestMirrorStepsAreFejer"},
 		{Name: "predictions beyond the interval keep their distance", File: "oracle.go",
 			Old: "\tm = max(o.low, min(o.high, m))\n", New: "", Killer: "TestIntervalVectors"},
+		{Name: "a search is certified by its first block of rows", File: "erm.go",
+			Old: "for from := 0; from < n; from += blockOf {", New: "for from := 0; from < min(n, blockOf); from += blockOf {",
+			Killer: "TestGradientSumsAllBlocks"},
 	})
 }
