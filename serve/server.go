@@ -124,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if s.trying.Load() && !loopback.Host(r.Host) {
 		s.refuse(w, r, nil, "", &failure{Kind: kindInvalid, status: http.StatusMisdirectedRequest,
-			Message: "a server of --dev answers requests to localhost or 127.0.0.1 alone"})
+			Message: "a development server answers requests to localhost or 127.0.0.1 alone"})
 		return
 	}
 	// The exact path: one that has to be cleaned or decoded first is another to whoever guards paths.
