@@ -195,8 +195,8 @@ func ByClassOfNoise(t *gamma.Table) (by answers.ByClass, value float64) {
 	return by, value
 }
 
-// byClass is nil for other choices.
-func (o ReportOptions) byClass(c Choice) *ReportedClasses {
+// ByClass describes a choice that tells the classes apart. It is nil for other choices.
+func (o ReportOptions) ByClass(c Choice) *ReportedClasses {
 	by, value := c.byClass()
 	if by.Recall == nil {
 		return nil
@@ -238,7 +238,7 @@ func (o ReportOptions) Recalls(recall []*float64) string {
 // ClassNotes describes, in whole sentences, a choice that tells the classes apart: what labels are worth beside
 // always the same answer, and how often each class is answered. It is nil for other choices.
 func (o ReportOptions) ClassNotes(c Choice) []string {
-	by := o.byClass(c)
+	by := o.ByClass(c)
 	if by == nil {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (o ReportOptions) ClassNotes(c Choice) []string {
 // lossNotes describes the first choice to somebody who stated shares or costs.
 func (o ReportOptions) lossNotes(best Choice) []string {
 	notes := o.ClassNotes(best)
-	if by := o.byClass(best); by != nil && !by.Tells {
+	if by := o.ByClass(best); by != nil && !by.Tells {
 		notes = append(notes, o.text("Nothing is spent on labels that tell nothing unless it is accepted (%s).", pAcceptConstant))
 	}
 	return notes

@@ -154,7 +154,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 	out.Always = o.always(&r)
 	for _, c := range p.Choices {
 		x := c.report()
-		x.ByClass = o.byClass(c)
+		x.ByClass = o.ByClass(c)
 		out.Choices = append(out.Choices, x)
 	}
 	for _, x := range p.Refused {

@@ -34,7 +34,7 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 // reportOptimum prints the objective of the optimum of many classes, or why another mechanism was used;
 // and, by public counts of two classes, what always one answer agrees in.
 func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
-	notes := (plan.ReportOptions{Classes: classes}).ClassNotes(plan.Choice{Noise: g.Noise, Answers: g.Answers})
+	notes := (plan.ReportOptions{Classes: classes}).ClassNotes(tableOf(g))
 	for i, note := range notes {
 		a.Fact([]string{"expected:", "classes:"}[min(i, 1)], note)
 	}
@@ -65,6 +65,9 @@ func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
 	}
 }
 
+// tableOf is the choice as a plan has it: the table alone, which says how the classes are treated.
+func tableOf(g choose.Choice) plan.Choice { return plan.Choice{Noise: g.Noise, Answers: g.Answers} }
+
 // reportPromise prints the release's input, assumptions and guarantees.
 func reportPromise(a *cli.App, s *release.Summary) {
 	for _, fact := range s.Facts() {
@@ -92,6 +95,7 @@ type releaseFields struct {
 	PaidBy       string                 `json:"paid_by,omitempty"`
 	Budget       *accountant.Cost       `json:"budget,omitempty"`             // of all labels, where stated
 	Expected     *float64               `json:"expected_agreement,omitempty"` // of the plan within it
+	ByClass      *plan.ReportedClasses  `json:"by_class,omitempty"`           // of a table that tells the classes apart
 	Warnings     []string               `json:"warnings,omitempty"`
 	Optimal      *problem.OptimalFields `json:"optimal,omitempty"` // of the optimum of many classes
 	Instead      string                 `json:"instead_of_optimal,omitempty"`
@@ -108,7 +112,10 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 	if s.Several.Labels > 0 {
 		f.Several, f.Charged = &s.Several, s.Charged
 	}
+	classes := plan.ReportOptions{Classes: s.Classes}
+	f.ByClass = classes.ByClass(tableOf(g))
 	if planned.choice != nil {
+		f.ByClass = classes.ByClass(*planned.choice)
 		f.Budget, f.Expected = &planned.numbers, &planned.choice.Agreement.Expected
 	}
 	if g.Instead != nil {
