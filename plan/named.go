@@ -144,8 +144,6 @@ func (r *Request) checkLosses() error {
 	switch {
 	case r.Missing:
 		return check.Want(name, "given", "left out where votes may be missing")
-	case r.Several.Labels > 0:
-		return check.Want(name, "given", "left out for several labels of a question")
 	case r.For == ForStudent:
 		return check.Want(name, "given", "left out for a student, who loses nothing by a table that treats the classes alike")
 	case r.Budget.Delta == 0 && r.Classes > 2:

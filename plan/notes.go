@@ -48,10 +48,14 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			"label.", p.Training.Cost.Short())
 	}
 	if s := r.Several; s.MostYes > 0 && s.MostYes < s.Labels {
+		expected := "labels that are as often yes"
+		if r.Losses.Stated() {
+			expected = "the stated classes where all votes are counted"
+		}
 		note("At most %d of the %d labels of a question are counted of a teacher, so a label has at most %s of the "+
 			"%d votes on average: most labels are no, and always no may agree more often than any of these. The "+
-			"expected agreement is that of labels that are as often yes.", s.MostYes, s.Labels,
-			num.Outward(float64(s.MostYes*r.K)/float64(s.Labels), 3, true), r.K)
+			"expected agreement is that of %s.", s.MostYes, s.Labels,
+			num.Outward(float64(s.MostYes*r.K)/float64(s.Labels), 3, true), r.K, expected)
 	}
 	if best.Name == ensemble.LabelNoise {
 		note("A table for %d labels of so many teachers and classes is too large: noise that is priced by "+

@@ -43,7 +43,7 @@ func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error 
 		return err
 	}
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
-	r.Names = f.read.options.Classes
+	r.Names = f.read.classNames()
 	r.Missing = f.read.abstain()
 	r.Service, r.Checkpoint = service, f.charge.checkpoint != ""
 	if f.table != "" {
@@ -116,7 +116,7 @@ func (f *answerFlags) statement(c *cobra.Command, within *within) (*release.Stat
 	if mean := f.Noise.PriorMean; mean != nil {
 		s.Prior = fmt.Sprintf("mean %v", *mean)
 	}
-	losses, err := f.Many.Losses(f.read.options.Classes)
+	losses, err := f.Many.Losses(f.read.classNames())
 	if err != nil {
 		return nil, err
 	}

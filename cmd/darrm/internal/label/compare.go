@@ -165,7 +165,7 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 
 // deliver prints the comparison, and then returns a cache's error.
 func (f *compareFlags) deliver(a *cli.App, result *ensemble.Comparison, s *scores, names []string) (err error) {
-	result.Classes = names
+	result.Classes = classNames(f.read.several(), names)
 	var sets *setScores
 	if s.sets != nil {
 		if sets, err = setScoresOfRows(s, result); err != nil {
@@ -206,7 +206,7 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 		return err
 	}
 	f.Missing, f.Several = f.read.abstain(), f.read.several()
-	if err := f.within.prepare(c, &f.Flags, f.read.options.Classes); err != nil {
+	if err := f.within.prepare(c, &f.Flags, f.read.classNames()); err != nil {
 		return err
 	}
 	budget, err := f.within.budget.Left(c.Context(), f.sanitised.ledger)

@@ -142,13 +142,14 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if f.sizes.teachers.Given {
 		return f.compareSizes(c, a, r)
 	}
+	r.Several = f.read.several()
 	if err := f.votes(c, a, files, &r); err != nil {
 		return err
 	}
 	if r.Affected, _, err = f.problem.Reach(c, r.K); err != nil {
 		return err
 	}
-	if r.Several = f.read.several(); r.Several.Labels > 0 {
+	if r.Several.Labels > 0 {
 		if r.Queries == 0 { // all questions of the files
 			r.Queries = r.Several.Questions(f.sampled)
 		}
@@ -248,8 +249,8 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
-		r.K, r.Classes, f.classes = f.read.options.K, len(f.read.options.Classes), f.read.options.Classes
-		return stateLosses(c, &f.problem, f.read.options.Classes, r)
+		r.K, r.Classes, f.classes = f.read.options.K, len(f.read.options.Classes), f.read.classNames()
+		return stateLosses(c, &f.problem, f.classes, r)
 	}
 	if o := f.read.options; o.Layout == votes.LayoutLong && (o.QueryIDs == nil || o.K == 0) {
 		return cli.Usagef("--layout long needs --query-ids and --K: the votes determine neither")
@@ -261,8 +262,11 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	}
 	defer v.Close()
 	r.K, r.Classes, f.classes = v.K(), len(v.Classes()), v.Classes()
+	if r.Several.Labels > 0 {
+		f.classes = f.read.classNames()
+	}
 	if f.purpose == plan.ForStudent || f.problem.Many.Lossy() { // nothing of the votes is used
-		err = stateLosses(c, &f.problem, v.Classes(), r)
+		err = stateLosses(c, &f.problem, f.classes, r)
 	} else {
 		r.Votes, err = plan.NewSample(r.K, r.Classes)
 	}
@@ -298,7 +302,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		show(v.Progress())
 	}
 	f.sampled = queries
-	if r.Queries == 0 && f.purpose != plan.ForStudent {
+	if r.Queries == 0 && f.purpose != plan.ForStudent && r.Several.Labels == 0 { // else it is questions
 		r.Queries = queries
 	}
 	return nil

@@ -132,6 +132,19 @@ func (f *readFlags) prepareLabels(c *cobra.Command) error {
 // several returns what the flags state of several labels of a question.
 func (f *readFlags) several() ensemble.Several { return release.SeveralOf(f.options) }
 
+// classNames are the names of the classes of a label, which shares and costs are stated by: those of --classes, or of
+// each label of a question with several.
+func (f *readFlags) classNames() []string {
+	return classNames(f.several(), f.options.Classes)
+}
+
+func classNames(s ensemble.Several, classes []string) []string {
+	if s.Labels > 0 {
+		return []string{"no", "yes"}
+	}
+	return classes
+}
+
 // registerVotes registers the flags of votes inside or outside of files: classes, missing votes,
 // number of teachers.
 func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {

@@ -27,7 +27,7 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 		by = " by " + g.Mechanism().Title()
 	}
 	a.Say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
-	reportOptimum(a, g, s.Classes)
+	reportOptimum(a, g, classNames(s.Several, s.Classes))
 	reportPromise(a, s)
 }
 
@@ -112,7 +112,7 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 	if s.Several.Labels > 0 {
 		f.Several, f.Charged = &s.Several, s.Charged
 	}
-	classes := plan.ReportOptions{Classes: s.Classes}
+	classes := plan.ReportOptions{Classes: classNames(s.Several, s.Classes)}
 	f.ByClass = classes.ByClass(tableOf(g))
 	if planned.choice != nil {
 		f.ByClass = classes.ByClass(*planned.choice)
@@ -144,7 +144,7 @@ func quote(a *cli.App, q *release.Quote, g choose.Choice, planned *within) error
 	if a.JSON {
 		return a.DeliverJSON("", out)
 	}
-	reportOptimum(a, g, q.Summary.Classes)
+	reportOptimum(a, g, classNames(q.Summary.Several, q.Summary.Classes))
 	reportPromise(a, &q.Summary)
 	return a.Print(func(w *terminal.Page) error {
 		return w.Table(terminal.TextTable{Header: []string{"dry run: nothing was released", "ε", "δ"},

@@ -210,7 +210,7 @@ func (w *within) report(a *cli.App, s *release.Summary) {
 	}
 	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, w.numbers))
 	a.Fact("expected:", expected(*w.choice, w.law))
-	for _, note := range (plan.ReportOptions{Classes: s.Classes}).ClassNotes(*w.choice) {
+	for _, note := range (plan.ReportOptions{Classes: classNames(s.Several, s.Classes)}).ClassNotes(*w.choice) {
 		a.Fact("classes:", note)
 	}
 	if worth := w.choice.Worth.Sentence(w.choice.Agreement); worth != "" {
