@@ -214,14 +214,7 @@ func (s *simplexSolver) attempt(ctx context.Context, shift float64) (Solution, e
 			return Solution{}, statusErrorf(Unbounded, "column %d is at %g", v, t.at(q))
 		}
 	}
-	x, err := t.point(b)
-	if err != nil {
-		return Solution{}, err
-	}
-	y, err := t.multipliers(b, s.scaledCost())
-	if err != nil {
-		return Solution{}, err
-	}
+	x, y := t.point(b), t.multipliers(b, s.scaledCost())
 	for i := range y {
 		y[i] = max(y[i], 0) // below 0 by the tolerance at most; finish checks the gap
 	}
@@ -248,9 +241,7 @@ func (t *tableau) optimise(ctx context.Context, shift float64, left *int) (b *ba
 			return nil, err
 		}
 		clear(t.shifts)
-		if err = t.reprice(b); err != nil {
-			return nil, err
-		}
+		t.reprice(b)
 		if b, err = t.primalSimplex(ctx, b, left); err != nil {
 			return nil, err
 		}

@@ -1,11 +1,13 @@
 package lp
 
 import (
-	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // tableau is a program's dictionary for one basis:
@@ -72,11 +74,16 @@ func (t *tableau) at(q int) float64 {
 	return low
 }
 
-// basis is the factorised part of the basis matrix: the tight rows by the basic columns.
+// basis is the factorised part of the basis matrix: the tight rows by the basic columns. It calls
+// LAPACK without gonum's package mat, whose many types would be a fiftieth of the page's program.
 type basis struct {
 	rows, columns []int
-	kernel        *mat.Dense
-	lu            mat.LU
+	kernel, lu    blas64.General
+	swaps         []int // of rows, by lu
+}
+
+func matrix(rows, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float64, rows*columns)}
 }
 
 // worstCondition is from where a basis counts as singular.
@@ -103,59 +110,42 @@ func (t *tableau) factorise() (*basis, error) {
 	if k == 0 {
 		return b, nil
 	}
-	b.kernel = mat.NewDense(k, k, nil)
+	b.kernel, b.lu, b.swaps = matrix(k, k), matrix(k, k), make([]int, k)
 	for r, i := range b.rows {
 		for c, j := range b.columns {
-			b.kernel.Set(r, c, t.rows[i].coef[j])
+			b.kernel.Data[r*k+c] = t.rows[i].coef[j]
 		}
 	}
 	t.spend(k, k, k)
-	b.lu.Factorize(b.kernel)
-	if c := b.lu.Cond(); !(c < worstCondition) {
+	copy(b.lu.Data, b.kernel.Data)
+	norm := lapack64.Lange(lapack.MaxRowSum, b.kernel, nil)
+	lapack64.Getrf(b.lu, b.swaps) // where a pivot is 0 the condition is infinite
+	c := 1 / lapack64.Gecon(lapack.MaxRowSum, b.lu, norm, make([]float64, 4*k), make([]int, k))
+	if !(c < worstCondition) {
 		return nil, statusErrorf(Numerical, "simplex: the basis of %d rows has condition %.1g", k, c)
 	}
 	return b, nil
 }
 
 // solve returns the solution of kernel·x = rhs, or of the transposed system, refined once.
-func (b *basis) solve(transposed bool, rhs []float64) ([]float64, error) {
+func (b *basis) solve(transposed blas.Transpose, rhs []float64) []float64 {
 	k := len(rhs)
 	if k == 0 {
-		return nil, nil
+		return nil
 	}
-	var matrix mat.Matrix = b.kernel
-	if transposed {
-		matrix = b.kernel.T()
-	}
-	var x, residual, step mat.VecDense
-	right := mat.NewVecDense(k, rhs)
-	if err := solveLU(&b.lu, &x, transposed, right); err != nil {
-		return nil, err
-	}
-	residual.MulVec(matrix, &x)
-	residual.SubVec(right, &residual)
-	if err := solveLU(&b.lu, &step, transposed, &residual); err != nil {
-		return nil, err
-	}
-	x.AddVec(&x, &step)
-	return x.RawVector().Data, nil
-}
-
-// solved is the error of a solve by gonum, without what it says of a condition: factorise has
-// looked at it.
-func solved(err error) error {
-	if _, ok := err.(mat.Condition); err != nil && !ok {
-		return &StatusError{Status: Numerical, Err: fmt.Errorf("simplex: %w", err)}
-	}
-	return nil
-}
-
-func solveLU(lu *mat.LU, x *mat.VecDense, transposed bool, rhs *mat.VecDense) error {
-	return solved(lu.SolveVecTo(x, transposed, rhs))
+	x, step := matrix(k, 1), matrix(k, 1)
+	copy(x.Data, rhs)
+	lapack64.Getrs(transposed, b.lu, x, b.swaps)
+	blas64.Gemv(transposed, 1, b.kernel, blas64.Vector{N: k, Data: x.Data, Inc: 1}, 0,
+		blas64.Vector{N: k, Data: step.Data, Inc: 1})
+	floats.SubTo(step.Data, rhs, step.Data) // the residual
+	lapack64.Getrs(transposed, b.lu, step, b.swaps)
+	floats.Add(x.Data, step.Data)
+	return x.Data
 }
 
 // point returns all columns' values.
-func (t *tableau) point(b *basis) ([]float64, error) {
+func (t *tableau) point(b *basis) []float64 {
 	x := make([]float64, t.n)
 	for q, v := range t.nonbasic {
 		if v < t.n {
@@ -166,25 +156,25 @@ func (t *tableau) point(b *basis) ([]float64, error) {
 	for r, i := range b.rows {
 		rhs[r] = t.rows[i].rhs - dot(t.rows[i].coef, x)
 	}
-	inner, err := b.solve(false, rhs)
+	inner := b.solve(blas.NoTrans, rhs)
 	for c, j := range b.columns {
 		x[j] = inner[c]
 	}
-	return x, err
+	return x
 }
 
 // multipliers returns those of all rows for costs.
-func (t *tableau) multipliers(b *basis, cost []float64) ([]float64, error) {
+func (t *tableau) multipliers(b *basis, cost []float64) []float64 {
 	rhs := make([]float64, len(b.rows))
 	for c, j := range b.columns {
 		rhs[c] = -cost[j]
 	}
-	inner, err := b.solve(true, rhs)
+	inner := b.solve(blas.Trans, rhs)
 	y := make([]float64, len(t.rows))
 	for r, i := range b.rows {
 		y[i] = inner[r]
 	}
-	return y, err
+	return y
 }
 
 // refresh computes the tableau of the same basis from the rows.
@@ -193,18 +183,15 @@ func (t *tableau) refresh() (*basis, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.refreshCells(b); err != nil {
-		return nil, err
-	}
+	t.refreshCells(b)
 	t.pivots = 0
-	if err := t.reprice(b); err != nil {
-		return nil, err
-	}
-	return b, t.revalue(b)
+	t.reprice(b)
+	t.revalue(b)
+	return b, nil
 }
 
 // reprice computes the reduced costs. Slack i is b_i - A_i·x, so that a cost of it is one of x.
-func (t *tableau) reprice(b *basis) error {
+func (t *tableau) reprice(b *basis) {
 	reduced := append([]float64(nil), t.cost...)
 	for j := range reduced {
 		reduced[j] += t.shifts[j]
@@ -214,10 +201,7 @@ func (t *tableau) reprice(b *basis) error {
 			floats.AddScaled(reduced, -g, t.rows[i].coef)
 		}
 	}
-	y, err := t.multipliers(b, reduced)
-	if err != nil {
-		return err
-	}
+	y := t.multipliers(b, reduced)
 	for _, i := range b.rows {
 		floats.AddScaled(reduced, y[i], t.rows[i].coef)
 	}
@@ -228,15 +212,11 @@ func (t *tableau) reprice(b *basis) error {
 			t.reduced[q] = y[v-t.n] + t.shifts[v]
 		}
 	}
-	return nil
 }
 
 // revalue computes the values of the basic variables.
-func (t *tableau) revalue(b *basis) error {
-	x, err := t.point(b)
-	if err != nil {
-		return err
-	}
+func (t *tableau) revalue(b *basis) {
+	x := t.point(b)
 	for p, v := range t.basic {
 		if v < t.n {
 			t.value[p] = x[v]
@@ -244,7 +224,6 @@ func (t *tableau) revalue(b *basis) error {
 		}
 		t.value[p] = t.rows[v-t.n].rhs - dot(t.rows[v-t.n].coef, x)
 	}
-	return nil
 }
 
 // wrong returns by how much the reduced cost of column q has the wrong sign, 0 if it is right.
@@ -268,31 +247,28 @@ func (t *tableau) shift(q int, by float64) {
 
 // refreshCells computes all cells: those of the basic columns by the factorised basis, those of
 // the slacks by them.
-func (t *tableau) refreshCells(b *basis) error {
+func (t *tableau) refreshCells(b *basis) {
 	place := make(map[int]int, len(b.rows)) // of a tight row in b.rows
 	for r, i := range b.rows {
 		place[i] = r
 	}
 	if k := len(b.rows); k > 0 {
-		right := mat.NewDense(k, t.n, nil)
+		inner := matrix(k, t.n)
 		for q, v := range t.nonbasic {
 			if v >= t.n {
-				right.Set(place[v-t.n], q, -1)
+				inner.Data[place[v-t.n]*t.n+q] = -1
 				continue
 			}
 			for r, i := range b.rows {
-				right.Set(r, q, -t.rows[i].coef[v])
+				inner.Data[r*t.n+q] = -t.rows[i].coef[v]
 			}
 		}
-		var inner mat.Dense
 		t.spend(k, k, t.n)
-		if err := solved(b.lu.SolveTo(&inner, false, right)); err != nil {
-			return err
-		}
+		lapack64.Getrs(blas.NoTrans, b.lu, inner, b.swaps)
 		c := 0
 		for p, v := range t.basic {
 			if v < t.n {
-				copy(t.cells[p], inner.RawRowView(c))
+				copy(t.cells[p], inner.Data[c*t.n:])
 				t.edge[p] = 1 + floats.Dot(t.cells[p], t.cells[p])
 				c++
 			}
@@ -304,7 +280,6 @@ func (t *tableau) refreshCells(b *basis) error {
 			t.slackCells(p, columns)
 		}
 	}
-	return nil
 }
 
 // basicColumns returns the rows of the cells whose variables are columns.
