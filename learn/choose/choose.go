@@ -149,15 +149,15 @@ func Method(p Problem) (Choice, error) {
 // choice-study. It follows from the price alone, so that it is public.
 //
 // n gradients of norm at most C add up to nC. One release of m times the sensitivity, C or 2C where a record is
-// replaced, has noise of length √d·m·C or √d·2m·C in d dimensions. Frank-Wolfe's steps only compare the 2d vertices of
-// an ℓ1 ball, of whose noise the largest is √(2·ln 2d) deviations.
+// replaced, has noise of length √d·m·C or √d·2m·C in d dimensions. The steps of frank-wolfe and poly-sfw only compare
+// the 2d vertices of an ℓ1 ball, of whose noise the largest is √(2·ln 2d) deviations.
 func NoiseToSignal(p train.Price) float64 {
 	m, err := train.NoiseFor(p.Cost)
 	if err != nil || p.Records < 1 || p.Dim < 1 {
 		return 0
 	}
 	length := math.Sqrt(float64(p.Dim))
-	if p.Method == "frank-wolfe" {
+	if p.Method == "frank-wolfe" || p.Method == "poly-sfw" {
 		length = min(length, math.Sqrt(2*math.Log(2*float64(p.Dim))))
 	}
 	if p.Relation == accountant.ReplaceOne {

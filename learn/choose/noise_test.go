@@ -42,6 +42,14 @@ func TestNoiseToSignal(t *testing.T) {
 	if got := NoiseToSignal(train.Price{}); got != 0 {
 		t.Errorf("of no price: %v", got)
 	}
+	// poly-sfw chooses vertices as frank-wolfe does.
+	o := convex.Options{Set: parsed(t, "l1:2", 9)}
+	o.Rounds, o.Batch = 1, 300
+	o.Target, o.Radius, o.Loss = target, 3, loss.Logistic{}
+	want := 2 * m * math.Sqrt(2*math.Log(18)) / 300
+	if got := NoiseToSignal(must.Get(must.Get(convex.New("poly-sfw", o))(t).Plan(300, 9))(t).Price); math.Abs(got-want) > 1e-3*want {
+		t.Errorf("poly-sfw: %v, want %v", got, want)
+	}
 	// Other methods have the same of one cost.
 	for _, name := range []string{"objective-perturbation", "output-perturbation", "phased-sgd", "sufficient-statistics"} {
 		o := convex.Options{Set: parsed(t, "l2:5", 9)}

@@ -255,8 +255,9 @@ func TestTable(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"": "no records", "a,a\n1,2\n": `line 1: column "a" occurs twice`,
-		"a,b\n1\n":     "record on line 2: wrong number of fields",
-		"a,b\n1,\"2\n": "parse error on line 2",
+		"a,b\n1\n":                    "line 2: cells = 1, but they must be 2, as in the first row",
+		"a,b\n1,\"2\n":                "parse error on line 2",
+		"a,b\n\"1\n\",2\n1,\"2\",3\n": "line 4: cells = 3, but they must be 2, as in the first row",
 	} {
 		if err := rows(strings.NewReader(in), true, nil); err == nil ||
 			!strings.HasPrefix(err.Error(), want) {

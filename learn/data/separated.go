@@ -156,6 +156,8 @@ func (c *csvRows) next() ([]string, int, error) {
 	row, err := c.reader.Read()
 	var wrong *csv.ParseError
 	switch {
+	case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount):
+		return nil, 0, wrongWidth(c.before+wrong.StartLine, len(row), c.reader.FieldsPerRecord)
 	case errors.As(err, &wrong):
 		wrong.StartLine += c.before
 		wrong.Line += c.before
@@ -195,11 +197,15 @@ func (p *plainRows) next() ([]string, int, error) {
 			p.cells = append(p.cells, cell)
 		}
 		if len(p.cells) != p.width {
-			return nil, 0, &csv.ParseError{StartLine: p.line, Line: p.line, Column: 1, Err: csv.ErrFieldCount}
+			return nil, 0, wrongWidth(p.line, len(p.cells), p.width)
 		}
 		return p.cells, p.line, nil
 	}
 	return nil, 0, io.EOF
+}
+
+func wrongWidth(line, cells, width int) error {
+	return fmt.Errorf("line %d: cells = %d, but they must be %d, as in the first row", line, cells, width)
 }
 
 func tooLong(line int) error { return fmt.Errorf("line %d is longer than %d bytes", line, MaxLine) }

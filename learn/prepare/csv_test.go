@@ -91,7 +91,7 @@ func TestReadCSV(t *testing.T) {
 		"":                "no records",
 		"a,b\n":           "no records",
 		"a,a\n1,2\n":      `line 1: column "a" occurs twice`,
-		"a,b\n1\n":        "record on line 2: wrong number of fields",
+		"a,b\n1\n":        "line 2: cells = 1, but they must be 2, as in the first row",
 		"a;b\n1;2,5\n":    `line 2, column "b": value = "2,5" has a comma, but numbers have a decimal point`,
 		"a,b\n1,NaN\n":    `line 2, column "b": the cell is blank`,
 		"a,b\n1,2\n1,x\n": `line 3, column "b": value = "x"`,

@@ -31,6 +31,7 @@ def reworded(call: Callable[[], _T], first_line: Optional[int] = None) -> _T:
 
 def _words(text: str) -> str:
     text = re.sub(r"; of all of them at once, --scale '.*=LOW:HIGH'", "; scale=(LOW, HIGH) is the range of all columns without categories", text, flags=re.S)
+    text = re.sub(r" \(see [a-z ]+ --help\)", "", text)
     return re.sub(r"--([a-z][a-z-]*)", lambda m: _PARAMETERS.get(m.group(1), m.group(1).replace("-", "_")), text)
 
 

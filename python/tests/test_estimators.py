@@ -359,6 +359,7 @@ class Models(Folder):
             ({"scale": [(0, 10)] * 3}, "^scale = .*, but it must be two numbers"),
             ({"scale": {"x0": (0, "a")}}, "^scale = .*, but it must be two numbers"),
             ({"center": "low"}, "center = .*low"),
+            ({"neighbours": "add-remove"}, "^n must be given$"),
             ({"epsilon": -1}, "epsilon = -1, but it must be a finite number"),
             ({"delta": 0, "classes": ["no", "yes"]}, "^target delta = 0, but it must be above 0"),  # before what is wrong with y
             ({"classes": ["no", "yes"]}, "^Unknown label type: row 0 has y = [01], which is none of the classes"),

@@ -74,6 +74,10 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	if err := f.prepare(c, f.family.methods().grid()); err != nil {
 		return err
 	}
+	if f.methods.take == nil && f.common().intercept && f.varies("radius") {
+		return cli.Usagef("--grid radius= is not for --intercept: candidates would shorten the constant feature, too " +
+			"(--intercept=false)")
+	}
 	if err := f.bound(c, a); err != nil {
 		return err
 	}
@@ -492,9 +496,6 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	}
 	records = f.shortened(records)
 	if f.common().intercept {
-		if f.varies("radius") { // the constant feature would be shortened with the others
-			return nil, cli.Usagef("--grid radius= is not for --intercept")
-		}
 		records = records.WithIntercept()
 	}
 	return records, nil
