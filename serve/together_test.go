@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality/answers"
@@ -23,12 +25,16 @@ func manyAnswers(t *testing.T) *release.Online {
 	p := answers.Problem{K: 3, Classes: 2, Affected: 1, Answers: 5, Epsilon: 2, Delta: 1e-3}
 	table := must.Get(solve.Best(t.Context(), p, answers.DefaultPrior(p), solve.Options{
 		Law: answers.NormalLaw, Price: game.Options{Step: 1}}))(t)
-	reach := 1
-	return must.Get(release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan:   must.Get(release.Table{Answers: table}.Plan(accountant.ReplaceOne))(t),
-		Stated: ensemble.Stated{Affected: &reach}, Charge: release.Charge{Ledger: book.Path()},
-		Key: filepath.Join(t.TempDir(), "key"),
-	}))(t)
+	return must.Get(byTable(t, release.Table{Answers: table}, disjoint, book.Path()))(t)
+}
+
+// byTable opens a release by a table for many answers.
+func byTable(t *testing.T, table release.Table, stated ensemble.Stated, ledger string) (*release.Online, error) {
+	t.Helper()
+	return release.OpenOnline(t.Context(), release.OnlineOptions{
+		Plan:   must.Get(table.Plan(accountant.ReplaceOne))(t),
+		Stated: stated, Charge: release.Charge{Ledger: ledger}, Key: filepath.Join(t.TempDir(), "key"),
+	})
 }
 
 // three is a query to it.
@@ -80,6 +86,70 @@ func TestManyAnswersOnLine(t *testing.T) {
 	if _, err := New(o); err == nil {
 		t.Error("a share in answers is taken where each is paid for")
 	}
+}
+
+// A document of noise is charged once, for all its answers: they come back to who asks again, the one
+// after the last is refused, and after a start with another document it answers none of their ids. The
+// noise is in /v1/mechanism. Votes of another number, a missing one, and a record of another reach are refused.
+func TestNoiseOnLine(t *testing.T) {
+	_, book, _ := newOptions(t, 20)
+	document := func(sigma float64) release.Table {
+		p := noisymax.Problem{Teachers: 3, Classes: 2, Affected: 1, Answers: 2, Epsilon: 2, Delta: 1e-3}
+		var file bytes.Buffer
+		table := &noisymax.Table{Certified: must.Get(noisymax.Certify(t.Context(), p, sigma, 0.1))(t)}
+		if err := table.Encode(&file); err != nil {
+			t.Fatal(err)
+		}
+		return must.Get(release.ReadTable(t.Context(), &file))(t)
+	}
+	if _, err := byTable(t, document(3), ensemble.Stated{Affected: new(2)}, book.Path()); err == nil {
+		t.Error("a record of two votes is served by a document for one")
+	}
+	s := newServer(t, Options{Online: must.Get(byTable(t, document(3), disjoint, book.Path()))(t), Classes: []string{"no", "yes"}})
+	if status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"0","votes":[1,0,1,1]}`); status != 400 {
+		t.Errorf("four votes: %d %s", status, body)
+	}
+	if status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"0","votes":[1,null,1]}`); status != 400 {
+		t.Errorf("a missing vote: %d %s", status, body)
+	}
+	labels := map[string]string{}
+	for _, c := range []struct {
+		id   string
+		want int
+	}{{"1", 200}, {"2", 200}, {"1", 200}, {"3", 429}, {"2", 200}} {
+		status, body, _ := ask(s, "POST", "/v1/answers", three(c.id))
+		var got struct{ Label string }
+		_ = json.Unmarshal([]byte(body), &got) // else no label is the same
+		switch before, known := labels[c.id]; {
+		case status != c.want:
+			t.Errorf("%s: %d %s", c.id, status, body)
+		case status == 429:
+			wantKind(t, body, kindBudget)
+		case !strings.Contains(body, `"promise":{"epsilon":2,"delta":0.001,`+
+			`"of":"all answers of this table","teachers":"none","affected":1,"answers":2}`):
+			t.Error(body)
+		case got.Label == "" || known && got.Label != before:
+			t.Errorf("%s was %q: %s", c.id, before, body)
+		default:
+			labels[c.id] = got.Label
+		}
+	}
+	_, body, _ := ask(s, "GET", "/v1/mechanism", "")
+	if want := `"name":"gnmax-label","title":"gnmax-label, 2 answers, σ = 3","answers":2,"sigma":3,"k":3`; !strings.Contains(body, want) {
+		t.Errorf("%s is not in %s", want, body)
+	}
+	var b budget
+	_, body, _ = ask(s, "GET", "/v1/budget", "")
+	if err := json.Unmarshal([]byte(body), &b); err != nil || b.Answers == nil || b.Answers.Most != 2 ||
+		b.Answers.Taken != 2 || b.Spent.Epsilon != "2" {
+		t.Errorf("%s, %v", body, err)
+	}
+	s = newServer(t, Options{Online: must.Get(byTable(t, document(4), disjoint, book.Path()))(t), Classes: []string{"no", "yes"}})
+	status, body, _ := ask(s, "POST", "/v1/answers", three("1"))
+	if status != 409 {
+		t.Errorf("an answer of other noise under its id: %d %s", status, body)
+	}
+	wantKind(t, body, kindConflict)
 }
 
 // A client's share in answers is a key of the configuration.

@@ -275,6 +275,10 @@ def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor:
     scale = max(2 * math.sqrt(sum(float(p) * (1 - math.sqrt(float(r))) ** 2 for r, p in law)) for law in ratios)
     lattice = _Lattice(max(1, math.ceil(1 / (step * max(scale, 1e-4)))))
     reach = math.ceil((9 * scale * math.sqrt(t.answers) + 1) / lattice.step)
+    # Before the points are worked out, of which a file may ask for any number: each law has an atom and more.
+    most = max((abs(math.log(r.numerator) - math.log(r.denominator)) for law in ratios for r, _ in law if r), default=0.0)
+    if len(ratios) * (2 * min(reach, most / lattice.step * t.answers) + 1) * t.answers > MAX_WORK:
+        return None
     laws = []
     for law in ratios:
         masses: Dict[int, int] = {}

@@ -238,7 +238,7 @@ class Noise(unittest.TestCase):
         for change in (
             {"noise": "laplace"}, {"sigma": 0}, {"sigma": 10**6}, {"sigma": "1"}, {"affected": 2}, {"classes": 1}, {"k": 0}, {"k": 1002}, {"classes": 201},
             {"answers": 0}, {"answers": 10**6}, {"missing_votes": 1}, {"delta": 0}, {"delta": Fraction(1, 10**200)}, {"total_epsilon": 701},
-            {"certificate": {}}, {"price": 1}, {"format_version": 2},
+            {"certificate": {}}, {"price": 1}, {"format_version": 2}, {"price": {"step": Fraction(1, 10**9)}},
         ):
             with self.subTest(change), self.assertRaises(CheckError):
                 self.changed("k12c3.json", **change)
