@@ -93,6 +93,7 @@ func TestNotBelowAllHistograms(t *testing.T) {
 		{7, 2, 1, 3, 1.2, 1, false, 0.2},
 		{7, 2, 2, 3, 2.5, 1, false, 0.2},
 		{6, 2, 1, 3, 1.2, 1, true, 0.2},
+		{3, 2, 3, 4, 4, 1, true, 0.2}, // the pair of all votes for either class alone
 		{7, 3, 1, 1, 0.7, 1, false, 0.1},
 		{9, 3, 1, 4, 1.3, 2, false, 0.1},
 		{6, 3, 1, 2, 1, 1, true, 0.5},  // a vote that is none tells the largest of the others
