@@ -96,6 +96,7 @@ services: ## installs what test-services needs, on Debian as root; elsewhere it 
 	@scripts/debian $(SERVICES) $$(command -v npm >/dev/null || echo nodejs npm) || true # other Node.js bring npm, and conflict
 
 test-services: wheel prover services ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, the page that plans in Chromium and Firefox, a client generated from openapi.json, PostgreSQL, votes as pandas, NumPy, hyparquet and DuckDB read and write them, the proved checker on random tables
+	scripts/web-modules
 	$(MAKE) -j3 --output-sync=target test-postgres test-web test-python-pages-checker
 
 # Servers and browsers wait more than they work, so all of it runs side by side.

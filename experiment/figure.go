@@ -47,7 +47,7 @@ func (s *Series) Add(x, y float64) { s.X, s.Y = append(s.X, x), append(s.Y, y) }
 
 // Sizes of one panel, in points.
 const (
-	panelWidth  = 220
+	panelWidth  = 216 // two of them are no wider than figure.SmallWidth
 	panelHeight = 190
 )
 
@@ -325,7 +325,7 @@ func (p Panel) addBars(c *plot.Plot) error {
 			values[i] = 0
 		}
 	}
-	return figure.Bars(c, names, labels, values, colors, vg.Points(panelHeight))
+	return figure.Bars(c, names, labels, values, nil, colors, vg.Points(panelHeight))
 }
 
 func valueLabel(v float64) string {

@@ -95,7 +95,7 @@ func (s *section) html(out *markup.Page) {
 	}
 	out.Put("</p>\n<p>{}</p>\n", s.About)
 	for _, p := range s.Pictures {
-		out.Put(`<figure role="group" aria-label="{}" tabindex="0">`, p.Caption)
+		out.Put(`<figure aria-label="{}" tabindex="0">`, p.Caption)
 		out.Trust(p.SVG)
 		out.Put("<figcaption>{}</figcaption></figure>\n", p.Caption)
 	}
@@ -108,7 +108,7 @@ func (s *section) html(out *markup.Page) {
 	}
 	s.claims(out)
 	for i := range s.Tables {
-		s.Tables[i].html(out)
+		s.Tables[i].html(out, s.Title)
 	}
 	version := s.Record.Version
 	if version == "" {
@@ -162,16 +162,16 @@ func (s *section) claims(out *markup.Page) {
 	out.Put("\n</ul></details>\n")
 }
 
-// html writes the table, folded up where it is long.
-func (t *shownTable) html(out *markup.Page) {
+// html writes the table of a section, folded up where it is long.
+func (t *shownTable) html(out *markup.Page, section string) {
 	out.Put("\n")
 	if t.Long {
 		out.Put("<details><summary>Table {}: {} rows</summary>", t.Name, len(t.Rows))
 	}
 	out.Put(`
 <p class="caption">{}</p>
-<div class="scroll" role="region" aria-label="Table {}" tabindex="0"><table>
-<thead><tr>`, t.Caption, t.Name)
+<div class="scroll" role="region" aria-label="Table {}: {}" tabindex="0"><table>
+<thead><tr>`, t.Caption, t.Name, section)
 	for _, c := range t.Columns {
 		out.Put(`<th scope="col">{}</th>`, c.Title)
 	}

@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Name is the name of a line, to the right of its last point (X, Y), in the line's colour.
+// Name is the name of a line, to the right of its last point (X, Y), and the colour of what leads to it: the line's.
+// The name has the colour of all text, since no light colour can be read on white.
 type Name struct {
 	Text  string
 	X, Y  float64
@@ -52,10 +53,10 @@ func (b Beside) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for i, at := range apart(wanted, nameGap, c.Min.Y.Points(), c.Max.Y.Points()) {
 		n, end, middle := b[i], x(b[i].X), vg.Points(at)
-		c.StrokeLine2(draw.LineStyle{Color: n.Color, Width: vg.Points(0.7)}, end+vg.Points(3), y(n.Y),
+		c.StrokeLine2(draw.LineStyle{Color: n.Color, Width: vg.Points(1.2)}, end+vg.Points(3), y(n.Y),
 			end+vg.Points(nameLead-2), middle)
 		style := sans(tickSize)
-		style.Color, style.YAlign = n.Color, text.YCenter
+		style.YAlign = text.YCenter
 		c.FillText(style, vg.Point{X: end + vg.Points(nameLead), Y: middle}, n.Text)
 	}
 }

@@ -34,7 +34,7 @@ func Format(name string) (string, bool) {
 	return format, format == "svg" || format == "png"
 }
 
-// Sizes of text, in points. A sheet is about 430 points wide, so at 400 pixels a point is
+// Sizes of text, in points. A sheet is about 430 points wide, so at 390 pixels a point is
 // nearly a pixel.
 const (
 	titleSize = 12
@@ -43,8 +43,8 @@ const (
 )
 
 // SmallWidth is the width of the widest picture, in points, whose text is at least nine pixels high
-// where it is shown 400 pixels wide.
-const SmallWidth = 400.0 / 9 * tickSize
+// where it is shown 390 pixels wide, as on most telephones.
+const SmallWidth = 390.0 / 9 * tickSize
 
 // Width and height of a single chart, in points.
 const (
@@ -101,10 +101,13 @@ func Line(c color.Color, dashes ...float64) draw.LineStyle {
 	return style
 }
 
+// Span is an interval of values, drawn as a whisker.
+type Span struct{ Low, High float64 }
+
 // Bars draws one horizontal bar for each value, the first at the top, each with its name at
-// the left and its label behind its end. The axis of values starts at 0; it has no length
+// the left and its label behind its end, and over it the whisker of its span if spans are given. The axis of values starts at 0; it has no length
 // where all values are 0, which [SharedRange] mends.
-func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color.Color,
+func Bars(p *plot.Plot, names, labels []string, values []float64, spans []Span, colors []color.Color,
 	height vg.Length) error {
 	n := len(values)
 	thick := min(vg.Points(18), 0.55*height/vg.Length(n+2))
@@ -117,7 +120,21 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 		}
 		bar.Horizontal, bar.XMin, bar.Color = true, at, colors[i]
 		bar.LineStyle.Width = 0
-		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: v, Y: at}},
+		p.Add(bar)
+		end := v
+		if spans != nil {
+			end = max(v, spans[i].High)
+			whisker, err := plotter.NewXErrorBars(struct {
+				plotter.XYs
+				plotter.XErrors
+			}{plotter.XYs{{X: v, Y: at}}, plotter.XErrors{{Low: v - spans[i].Low, High: spans[i].High - v}}})
+			if err != nil {
+				return err
+			}
+			whisker.LineStyle, whisker.CapWidth = draw.LineStyle{Color: Ink, Width: vg.Points(1)}, thick/2
+			p.Add(whisker)
+		}
+		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: end, Y: at}},
 			Labels: labels[i : i+1]})
 		if err != nil {
 			return err
@@ -125,8 +142,8 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 		label.TextStyle[0] = sans(tickSize)
 		label.TextStyle[0].YAlign = text.YCenter
 		label.Offset = vg.Point{X: vg.Points(3)}
-		p.Add(bar, label)
-		top = max(top, v)
+		p.Add(label)
+		top = max(top, end)
 	}
 	reversed := make([]string, n)
 	for i, name := range names {
@@ -233,14 +250,23 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 				room = vg.Points(labelGap) + label.FontExtents().Height
 			}
 			c.Y.Label.Text = ""
-			c.Title.Text = wrap(c.Title.Text, sans(titleSize), s.Width-vg.Points(24))
 			charts[i][j] = &c
 		}
 	}
 	tiles := draw.Tiles{Rows: len(charts), Cols: len(charts[0]), PadX: vg.Points(10) + room,
 		PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(4), PadLeft: vg.Points(4) + room,
 		PadRight: vg.Points(12)}
-	canvases := plot.Align(charts, tiles, draw.Crop(all, 0, 0, l.height(), 0))
+	inner := draw.Crop(all, 0, 0, l.height(), 0)
+	canvases := plot.Align(charts, tiles, inner)
+	for i, row := range charts {
+		for j, chart := range row {
+			if chart != nil { // its title's middle is the data's, right of the tile's: the room ends on that side
+				right := tiles.At(inner, j, i).Max.X + vg.Points(8) - canvases[i][j].Center().X
+				chart.Title.Text = wrap(chart.Title.Text, sans(titleSize), min(s.Width-vg.Points(24), 2*right))
+			}
+		}
+	}
+	canvases = plot.Align(charts, tiles, inner) // titles of two lines are higher
 	for i, row := range charts {
 		for j, chart := range row {
 			if chart != nil {

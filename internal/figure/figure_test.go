@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,6 +150,31 @@ func TestLegendIsBelowTheData(t *testing.T) {
 			t.Errorf("%d entries: height %d, %d with one less", n, h, height)
 		} else {
 			height = h
+		}
+	}
+}
+
+// The title of a chart in the last column ends before the picture does, also where a chart below, with a wide vertical
+// axis, moves the data and so the title's middle to the right.
+func TestTitlesOfNarrowCharts(t *testing.T) {
+	const title = "K = 35, ε = 0.1, M = 20, m = 9.8823"
+	charts := [][]*plot.Plot{make([]*plot.Plot, 4), make([]*plot.Plot, 4)}
+	for i := range charts[0] {
+		charts[0][i], charts[1][i] = New(title, "x", "y"), New("", "x", "")
+		charts[1][i].Y.Tick.Marker = plot.ConstantTicks{{Value: 0.5, Label: "randomised-response"}}
+	}
+	var b bytes.Buffer
+	if err := (Sheet{Charts: charts, Width: 216, Height: 190}).Encode(&b, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	starts := regexp.MustCompile(`<text x="([\d.]+)"[^>]*>(K = 35[^<]*)`).FindAllStringSubmatch(b.String(), -1)
+	if len(starts) != 4 {
+		t.Fatalf("%d titles: %q", len(starts), starts)
+	}
+	for i, s := range starts {
+		x, err := strconv.ParseFloat(s[1], 64)
+		if end := x + sans(titleSize).Width(s[2]).Points(); err != nil || end > 216*float64(i+1) {
+			t.Errorf("title %d, %q, ends at %g", i, s[2], end)
 		}
 	}
 }

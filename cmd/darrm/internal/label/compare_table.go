@@ -148,16 +148,18 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 	return nil
 }
 
-// comparisonPicture draws how often each mechanism that applies agrees with the majority, in percent, the
-// first at the top as in the table, and the constant answer below them.
+// comparisonPicture draws how often each mechanism that applies agrees with the majority, in percent, with its
+// interval as a whisker: the first at the top as in the table, and the constant answer below them.
 func comparisonPicture(c *ensemble.Comparison) (figure.Sheet, error) {
 	var names, labels []string
 	var values []float64
+	var spans []figure.Span
 	var colors []color.Color
 	add := func(name string, s ensemble.Score, color color.Color) {
 		i := s.AgreementInterval()
 		names = append(names, name)
 		values = append(values, 100*s.Agreement)
+		spans = append(spans, figure.Span{Low: 100 * i.Low, High: 100 * i.High})
 		labels = append(labels, fmt.Sprintf("%.2f (%.2f to %.2f)", 100*s.Agreement, 100*i.Low, 100*i.High))
 		colors = append(colors, color)
 	}
@@ -177,7 +179,7 @@ func comparisonPicture(c *ensemble.Comparison) (figure.Sheet, error) {
 	}
 	p := figure.New(fmt.Sprintf("Not private: %d queries, %d teachers, %s", c.Queries, c.Setting.K, promise), "agrees with the majority, percent (95 %)", "")
 	height := vg.Points(float64(90 + 26*len(names)))
-	if err := figure.Bars(p, names, labels, values, colors, height); err != nil {
+	if err := figure.Bars(p, names, labels, values, spans, colors, height); err != nil {
 		return figure.Sheet{}, err
 	}
 	p.X.Max = 160 // room for the label of 100 %
