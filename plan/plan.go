@@ -290,7 +290,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 			return nil, late
 		}
 		if err != nil {
-			p.Refused = append(p.Refused, Refusal{k.name, err})
+			p.refuse(k.name, err)
 		} else {
 			c.kind = i
 			p.Choices = append(p.Choices, c)
@@ -316,6 +316,14 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	var err error
 	p.Advice, err = r.advise(ctx, promise, p.Choices)
 	return p, err
+}
+
+// refuse notes why a mechanism is none, once where it is so with a δ of each label and without.
+func (p *Plan) refuse(name string, err error) {
+	same := func(r Refusal) bool { return r.Name == name && r.Err.Error() == err.Error() }
+	if !slices.ContainsFunc(p.Refused, same) {
+		p.Refused = append(p.Refused, Refusal{name, err})
+	}
 }
 
 // ByClock returns an error with advice where a stated limit of time ended a search, and nil for

@@ -14,7 +14,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
@@ -410,5 +412,15 @@ func TestPlanForVotesThatMayBeNone(t *testing.T) {
 	var bad *check.Error
 	if _, err := New(t.Context(), r); !errors.As(err, &bad) || bad.Name != "epsilon" {
 		t.Errorf("private teachers: %v", err)
+	}
+}
+
+// A mechanism that fails for one reason with and without a δ of each label is refused once.
+func TestRefusedOnce(t *testing.T) {
+	r := request(t, 5, 2, nothing)
+	r.Solve = func(context.Context, constraints.Problem) (*gamma.Table, error) { return nil, errors.New("too large") }
+	p := must.Get(New(t.Context(), r))(t)
+	if len(p.Refused) != 1 || p.Refused[0].Name != ensemble.OptimalCounts {
+		t.Errorf("refused %v", p.Refused)
 	}
 }
