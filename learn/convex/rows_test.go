@@ -51,3 +51,25 @@ func wide(x []float32) []float64 {
 	}
 	return out
 }
+
+// Runs share the records that were rounded, and nothing that a pass writes to: those of a grid may be at once.
+func TestRunsWriteToTheirOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(93, 94))
+	s := setting()
+	r := records(t, [][]float64{unit(rng, 3), unit(rng, 3)}, []float64{0, 1})
+	p := sampled(t, DPSGD{Setting: s, Rate: 1}, 2, 3)
+	shared := newGradients(&p.task, p.limit, r, r.Len())
+	a, b := shared.own(), shared.own()
+	into := make([]float64, 3)
+	for k, g := range []*gradients{a, b} {
+		if err := g.sum(t.Context(), into, unit(rng, 3), nil); err != nil {
+			t.Fatal(err)
+		}
+		if &g.x[0] != &shared.x[0] || &g.y[0] != &shared.y[0] {
+			t.Errorf("run %d has records of its own", k)
+		}
+	}
+	if &a.w[0] == &b.w[0] || &a.w[0] == &shared.w[0] || &a.parts[0][0] == &b.parts[0][0] || shared.parts != nil {
+		t.Error("two runs write to one place")
+	}
+}

@@ -137,7 +137,7 @@ func TestMetricSensitivity(t *testing.T) {
 			before = after
 		}
 	}
-	if worst > 1 || worst < 0.15 {
+	if !(worst <= 1 && worst >= 0.15) {
 		t.Errorf("the largest distance is %g sensitivities", worst)
 	}
 }

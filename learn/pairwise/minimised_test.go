@@ -181,7 +181,7 @@ func TestRandomStepsReachTheMinimum(t *testing.T) {
 			worst = max(worst, value(e.model())-least)
 		}
 		t.Logf("block %d: at most %.3g above the minimum, allowed %.3g", k+1, worst, allowed)
-		if worst > allowed {
+		if !(worst <= allowed) {
 			t.Errorf("block %d: %g above the minimum, allowed %g", k+1, worst, allowed)
 		}
 	}

@@ -137,7 +137,7 @@ func TestSensitivities(t *testing.T) {
 			}, worlds))
 		}
 		t.Logf("%T %s: %.3f of what is claimed", c.method(s), c.loss, worst/claim)
-		if worst > claim || worst < c.least*claim {
+		if !(worst <= claim && worst >= c.least*claim) {
 			t.Errorf("%T %s: moved by up to %g, claimed %g", c.method(s), c.loss, worst, claim)
 		}
 	}
