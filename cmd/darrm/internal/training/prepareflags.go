@@ -142,6 +142,9 @@ func (f *prepareFlags) add(r *prepare.Rules) error {
 					twice, wrong = rule.set(c, value)
 					return twice
 				})
+				if wrong != nil && rule.flag == "scale" && strings.Contains(value, "=") {
+					return cli.Usagef("--scale = %q, but each range has a --scale of its own", given)
+				}
 				if wrong != nil {
 					return cli.Usagef("--%s = %q, but it must be %s", rule.flag, given, rule.form)
 				}
