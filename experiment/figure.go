@@ -47,7 +47,7 @@ func (s *Series) Add(x, y float64) { s.X, s.Y = append(s.X, x), append(s.Y, y) }
 
 // Sizes of one panel, in points.
 const (
-	panelWidth  = 216 // two of them are no wider than figure.SmallWidth
+	panelWidth  = 220
 	panelHeight = 190
 )
 
@@ -65,8 +65,11 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	rows := (len(panels) + columns - 1) / columns
 	sheet := figure.Sheet{Charts: make([][]*plot.Plot, rows), Width: vg.Points(panelWidth),
 		Height: vg.Points(panelHeight)}
-	if columns == 1 {
+	switch columns {
+	case 1:
 		sheet.Width = vg.Points(figure.SingleWidth)
+	case 2:
+		sheet.Width = vg.Points(figure.SmallWidth / 2) // two fit on a telephone
 	}
 	if len(panels) == 1 {
 		sheet.Height = vg.Points(figure.SingleHeight)

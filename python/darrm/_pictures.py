@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import unicodedata
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -18,7 +19,7 @@ _STYLE = "<style>svg{color:#222;background:#fff}@media (prefers-color-scheme:dar
 
 _WIDTH, _HEIGHT = 640, 320
 _TOP, _BOTTOM, _LEFT = 34, 46, 58
-_LETTER = 6.6  # the width of a letter, at most, of most texts of 12 points
+_LETTER = 6.6  # the width of most letters of 12 points, at most
 _LINE = 16
 
 
@@ -101,7 +102,7 @@ class Picture:
             for at, b in zip(places, bars):
                 if b.interval is not None:
                     ax.plot(list(b.interval), [at, at], color="black", linewidth=1)
-            ax.set_yticks(places, [b.name for b in bars])
+            ax.set_yticks(places, [b.name.replace("$", r"\$") for b in bars])  # a class may be called $x$
             ax.invert_yaxis()
             ax.set_xlim(*_range(self))
         else:
@@ -170,6 +171,32 @@ def apart(wanted: Sequence[float], gap: float, low: float, high: float) -> List[
     return out
 
 
+def _width(text: str) -> float:
+    """About how wide a text of 12 points is."""
+    wide = 0.0
+    for c in text:
+        if unicodedata.east_asian_width(c) in "WF":
+            wide += 13.5
+        elif c.isupper() or c in "mw@%&":
+            wide += 10.5
+        elif not unicodedata.combining(c):
+            wide += _LETTER if c.isascii() else 7.4
+    return wide
+
+
+def _cut(text: str, room: float) -> str:
+    """The text, or as much of its beginning as there is room for, and an ellipsis.
+
+    >>> _cut("gnmax", 60), _cut("always a very long name", 60), _cut("漢字" * 9, 60)
+    ('gnmax', 'always…', '漢字漢…')
+    """
+    if _width(text) <= room:
+        return text
+    while text and _width(text + "…") > room:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
 class _Page:
     """Elements of an SVG picture, one after the other."""
 
@@ -186,7 +213,7 @@ class _Page:
 def _svg(p: Picture) -> str:
     bars = [m for m in p.marks if isinstance(m, Bar)]
     names = [m.name for m in p.marks]
-    side = min(260.0, 14 + _LETTER * max(map(len, names), default=0))
+    side = min(260.0, 14 + max(map(_width, names), default=0))
     height = _TOP + _BOTTOM + 26 * len(bars) if bars else _HEIGHT
     page = _Page()
     page.text(8, 18, p.title, more=' font-weight="bold"')
@@ -219,11 +246,10 @@ def _bars(page: _Page, p: Picture, bars: Sequence[Bar], left: float, right: floa
     for t in ticks(low, high):
         page.line(across(t), _TOP, across(t), bottom, _FAINT)
         page.text(across(t), bottom + 16, f"{t:g}", "middle")
-    letters = int((left - 14) / _LETTER)
     for i, (colour, bar) in enumerate(zip(_colours(bars), bars)):
         top, start = _TOP + 26 * i + 4, across(max(low, 0.0))
         page.elements.append(f'<rect x="{start:.1f}" y="{top}" width="{max(0.0, across(bar.value) - start):.1f}" height="18" fill="{colour}"/>')
-        page.text(left - 8, top + 13, bar.name if len(bar.name) <= letters else bar.name[: letters - 1] + "…", "end")
+        page.text(left - 8, top + 13, _cut(bar.name, left - 14), "end")
         ends = bar.interval or [bar.value]
         if bar.interval:
             page.line(across(ends[0]), top + 9, across(ends[-1]), top + 9, _INK + ' stroke-width="1.5"')

@@ -32,6 +32,15 @@ def cost(value: Any) -> str:
     return f"{float(Context(prec=6, rounding=ROUND_CEILING).plus(number)):.6g}"
 
 
+def count(n: int, one: str, many: str = "") -> str:
+    """So many of them.
+
+    >>> count(1, "query", "queries"), count(2, "query", "queries"), count(2, "label")
+    ('1 query', '2 queries', '2 labels')
+    """
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
 def pair(both: Dict[str, Any]) -> str:
     """(ε, δ) of a promise."""
     return f"({cost(both['epsilon'])}, {cost(both['delta'])})"
@@ -49,7 +58,7 @@ def table(gamma: Sequence[float], error: float, data: Dict[str, Any]) -> Picture
     """A table's noise function, or how often its labels are right."""
     k = data["k"]
     if gamma:
-        title = f"{k} teachers, one label {total(data)}-DP"
+        title = f"{count(k, 'teacher')}, one label {total(data)}-DP"
         if data.get("shape") == "by-name":
             signs = [-1 if 2 * l < k else 1 for l in range(k + 1)]
             points = [(float(l), (1 + s * g) / 2) for l, (s, g) in enumerate(zip(signs, gamma))]
@@ -59,7 +68,7 @@ def table(gamma: Sequence[float], error: float, data: Dict[str, Any]) -> Picture
         note = DIPS if any(b > a + 1e-3 for a, b in zip(half, half[1:])) else ""
         return Picture(title, "l, votes for 1", "γ(l)", [Curve(f"γ, error {error:.4g}", points)], note=note)
     answers = f"{data['answers']} labels {total(data)}-DP together" if data.get("answers") else f"one label {total(data)}-DP"
-    title = f"{k} teachers, {data['classes']} classes, {answers}"
+    title = f"{count(k, 'teacher')}, {data['classes']} classes, {answers}"
     right: Dict[int, List[float]] = {}
     for mass in data["masses"]:
         lead, chance = _right(mass, data)
@@ -115,11 +124,11 @@ def heading(main: str, data: Dict[str, Any]) -> str:
     """One line of what a result is about; "" for others than those that are drawn."""
     if main == "mechanisms":
         within = f"all {data['answers']} labels" if data.get("answers", 1) > 1 else "each label"
-        return f"Not private: {data['queries']} queries, {data['k']} teachers, {within} {pair(data['target'])}-DP"
+        return f"Not private: {count(data['queries'], 'query', 'queries')}, {count(data['k'], 'teacher')}, {within} {pair(data['target'])}-DP"
     if main in ("choices", "sizes"):
-        return f"{data['queries']} labels of {data['classes']} classes within {pair(data['budget'])}"
+        return f"{count(data['queries'], 'label')} of {data['classes']} classes within {pair(data['budget'])}"
     if main == "fresh_teachers":
-        return f"{data['k']} teachers, each label {pair(data['per_answer'])}-DP"
+        return f"{count(data['k'], 'teacher')}, each label {pair(data['per_answer'])}-DP"
     return ""
 
 

@@ -24,6 +24,17 @@ def texts(svg):
     return ["".join(t.itertext()) for t in ElementTree.fromstring(svg).iter(SVG + "text")]
 
 
+class Names(unittest.TestCase):
+    def test_long_and_wide_names_fit(self):
+        """A bar's name ends before its bar and begins on the picture, whatever its letters are; markup in it is text."""
+        for name in ("ä" * 100, "漢字" * 30, "W" * 30, "always <script>alert(1)</script>", "</svg><b>", "e\u0301" * 50):
+            svg = _pictures.Picture("t", "x", "y", [_pictures.Bar(name, 0.5)]).svg
+            shown = next(t for t in ElementTree.fromstring(svg).iter(SVG + "text") if t.get("text-anchor") == "end")
+            self.assertLessEqual(_pictures._width(shown.text), float(shown.get("x")) - 5, name)
+            self.assertTrue(name.startswith(shown.text.rstrip("…")), shown.text)
+            self.assertNotRegex(svg, "<script|<b>")
+
+
 class Tables(unittest.TestCase):
     def test_gamma_is_drawn_where_it_is(self):
         """Every point's place on the page gives its γ back, by the places of the ticks 0 and 1."""
@@ -170,6 +181,10 @@ c = darrm.compare([[1, 1, 0], [0, 0, 0]], label_eps=1, data="disjoint")
 shares = [100 * r["score.agreement"] for r in c.rows if "score.agreement" in r] + [100 * c["always"]["agreement"]]
 bars = c.plot().patches
 assert [b.get_width() for b in bars] == shares
+tex = chr(36) + "frac" + chr(36)
+strange = darrm.compare([[tex, tex, "b"]] * 2, classes=["b", tex], label_eps=1, data="disjoint").plot()
+strange.figure.canvas.draw()
+assert strange.get_yticklabels()[-1].get_text() == "always " + chr(92) + chr(36) + "frac" + chr(92) + chr(36)
 a = darrm.account(K=9, label_eps=0.1, eps="inf", affected=1, queries=[1, 100]).plot()
 assert a.get_xscale() == "log"
 """
