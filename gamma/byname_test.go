@@ -161,3 +161,23 @@ func TestCostsOfAFileAreNotAllZero(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// No error is negative: that alone shows that a function that is never wrong is optimal, and nothing of others.
+func TestBoundedWithoutAProof(t *testing.T) {
+	p := must.Get(constraints.NewTotalProblem(4, 1, .5, math.Inf(1), 0))(t)
+	o := Objective{Shape: ByName, Counts: []float64{10, 4, 0, 0, 0}} // label 0 always leads
+	for _, x := range []struct {
+		one  float64 // the probability of label 1
+		want bool
+	}{{0x1p-46, true}, {.25, false}} {
+		label1 := 1 - 2*x.one
+		f := must.Get(NewByName([]float64{label1, label1, -label1, -label1, -label1}))(t)
+		table := must.Get(NewTable(t.Context(), must.Get(Certify(t.Context(), p, f))(t), o, Proof{}))(t)
+		if table.Bounded() != x.want || table.Optimal() != x.want || table.Gap < table.ExpectedError {
+			t.Errorf("label 1 in %v: bounded %t, optimal %t, gap %v", x.one, table.Bounded(), table.Optimal(), table.Gap)
+		}
+	}
+	if (*Table)(nil).Optimal() {
+		t.Error("no table is optimal")
+	}
+}

@@ -197,11 +197,22 @@ type Table struct {
 	Version       string  // the program that wrote the table
 }
 
+// OptimalGap is the largest gap, relative to the error of releasing nothing but coins, of a table that is
+// called optimal.
+const OptimalGap = 1e-6
+
+// Optimal reports whether it is proved that the table is optimal, within OptimalGap: not so where the solve
+// ended early. An empty proof is enough where the error is next to 0, as no error is negative.
+func (t *Table) Optimal() bool {
+	t = handle.Made(t)
+	return t.Certified != nil && t.Gap <= OptimalGap*t.ErrorOfCoin()
+}
+
 // Bounded reports whether it is proved how far the table is from the optimum: it has a proof, or none
-// can be better.
+// can be better by more than OptimalGap.
 func (t *Table) Bounded() bool {
 	t = handle.Made(t)
-	return len(t.Proof.Multipliers) > 0 || t.Gap == 0
+	return len(t.Proof.Multipliers) > 0 || t.Optimal()
 }
 
 // NewTable works out everything about c that can be known: errors, baselines, and

@@ -10,17 +10,8 @@ import (
 	"github.com/darrm/darrm/gamma"
 )
 
-// OptimalGap is the largest gap, relative to the error of releasing nothing but coins,
-// of a table that is called optimal. The cache holds no others: a damaged entry may
-// be private and useless.
-const OptimalGap = 1e-6
-
 // Result is a table and where it came from.
 type Result = cache.Found[*gamma.Table]
-
-// Proved reports whether the table's proof shows that it is optimal, within OptimalGap: not so where the
-// solve ended early.
-func Proved(t *gamma.Table) bool { return t != nil && t.Gap <= OptimalGap*t.ErrorOfCoin() }
 
 // keyOf returns the cache key: everything that determines the table.
 func keyOf(p constraints.Problem, o Options) string {
@@ -64,7 +55,7 @@ func Cached(ctx context.Context, store *cache.Store, p constraints.Problem,
 		Key:          keyOf(p, o),
 		Certify:      func(r io.Reader) (*gamma.Table, error) { return fromCache(ctx, r, p, o.withDefaults()) },
 		Solve:        func() (*gamma.Table, error) { return Optimal(ctx, p, o) },
-		Keep:         func(t *gamma.Table) bool { return ctx.Err() == nil && Proved(t) },
+		Keep:         func(t *gamma.Table) bool { return ctx.Err() == nil && t.Optimal() }, // a damaged entry may be private and useless
 		BestOnCancel: o.BestOnCancel,
 	}.Find(ctx, store)
 }
@@ -82,7 +73,7 @@ func fromCache(ctx context.Context, r io.Reader, p constraints.Problem, o Option
 	if err != nil {
 		return nil, err
 	}
-	if !Proved(t) {
+	if !t.Optimal() {
 		return nil, fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap)
 	}
 	if b := t.BetterBaseline(); b != nil {

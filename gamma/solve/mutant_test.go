@@ -290,7 +290,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "other.ExpectedError < table.ExpectedError", New: "other.ExpectedError > table.ExpectedError",
 			Killer: "TestEndByWorkTakesTheBest"},
 		{Name: "an end by work is kept for the optimum", File: "cached.go",
-			Old: "return ctx.Err() == nil && Proved(t) }",
+			Old: "return ctx.Err() == nil && t.Optimal() }",
 			New: "return ctx.Err() == nil }", Killer: "TestCacheOfAnEndByWork"},
 		{Name: "more work stands for less", File: "cached.go", Old: "if o.Work != DefaultWork {",
 			New: "if o.Work < 0 {", Killer: "TestCacheOfAnEndByWork"},

@@ -189,7 +189,7 @@ func TestCacheOfAnEndByWork(t *testing.T) {
 	whole, all := workOf(t, p, Options{})
 	o := Options{Work: all.Work / 3}
 	alone := optimal(t, p, o)
-	if alone.Gap <= OptimalGap*alone.ErrorOfCoin() || alone.ExpectedError <= whole.ExpectedError {
+	if alone.Optimal() || alone.ExpectedError <= whole.ExpectedError {
 		t.Fatalf("gap %g, error %g", alone.Gap, alone.ExpectedError)
 	}
 	for i, work := range []int64{o.Work, o.Work, 0, o.Work} {
@@ -201,8 +201,8 @@ func TestCacheOfAnEndByWork(t *testing.T) {
 		if work == 0 {
 			want = whole
 		}
-		if Proved(r.Table) != (work == 0) {
-			t.Errorf("solve %d: proved %t, by %s", i, Proved(r.Table), r.Table.Solver)
+		if r.Table.Optimal() != (work == 0) {
+			t.Errorf("solve %d: proved %t, by %s", i, r.Table.Optimal(), r.Table.Solver)
 		}
 		if r.Cached || !bytes.Equal(encoded(t, r.Table), encoded(t, want)) || (r.Path == "") != (work > 0) {
 			t.Errorf("solve %d: cached %t in %q, by %s", i, r.Cached, r.Path, r.Table.Solver)

@@ -182,6 +182,9 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 		return err
 	}
 	if r.Losses.Stated() { // a worth is of classes that are alike
+		// The table is the one that is kept beside the charge, with the prior that it was made for.
+		t := s.Plan.Table()
+		choice.Noise, choice.Answers = t.Gamma, t.Answers
 		w.choice = &choice
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
@@ -18,7 +17,7 @@ import (
 func renderTable(w *terminal.Page, t *gamma.Table) error {
 	p, m := t.Problem(), metrics(t)
 	kind := "Certified"
-	if t.Gap <= solve.OptimalGap*t.ErrorOfCoin() {
+	if t.Optimal() {
 		kind = "Optimal"
 	}
 	w.Printf("%s noise function for K = %d teachers,\n%s\n\n", kind, p.K, teachers(p))

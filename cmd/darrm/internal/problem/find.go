@@ -87,7 +87,7 @@ func (f *Flags) solveNoise(ctx context.Context, a *cli.App, p constraints.Proble
 		o.Version, o.Progress = cli.Version, bar.Round
 		r, err := noisesolve.Cached(ctx, store, p, o)
 		bar.Stop()
-		if r.Table != nil && (ctx.Err() != nil && o.BestOnCancel || !noisesolve.Proved(r.Table)) {
+		if r.Table != nil && (ctx.Err() != nil && o.BestOnCancel || !r.Table.Optimal()) {
 			SayEarly(a, r.Table.Gap)
 		}
 		return r, err
