@@ -201,6 +201,101 @@ class Table:
         return sum((w * g for w, g in zip(worth, t.mass)), Fraction(0)) / _ONE
 
 
+class ByName(Table):
+    """A table that tells the classes apart: each order of the votes has masses of its own, of each class by itself."""
+
+    def _read(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
+        super()._read(raw, number)
+        if self.missing or "abstain" in raw:
+            raise Malformed("classes that are told apart go without missing votes and abstentions")
+        if math.comb(self.k + self.classes - 1, self.classes - 1) > MAX_PAIRS:
+            raise Malformed(f"more than {MAX_PAIRS} histograms; use darrm verify")
+        self.costs = None if raw.get("costs") is None else self._costs(raw["costs"])
+
+    def _costs(self, rows: Any) -> List[List[Fraction]]:
+        if not isinstance(rows, list) or [len(row) for row in rows] != [self.classes] * self.classes:
+            raise Malformed(f"costs must be {self.classes} rows of so many numbers")
+        return [[self.number(x, "costs") for x in row] for row in rows]
+
+    def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
+        votes = m.get("votes")
+        if not isinstance(votes, list) or len(votes) != self.classes or any(type(v) is not int or v < 0 for v in votes) or sum(votes) != self.k:
+            raise Malformed(f"votes = {votes!r}, but they must be {self.classes} whole numbers ≥ 0 of sum {self.k}")
+        return tuple(votes)
+
+    def _expected(self) -> int:
+        return math.comb(self.k + self.classes - 1, self.classes - 1)
+
+    def _probabilities(self, counts: Tuple[int, ...], groups: Any) -> List[Fraction]:
+        if not isinstance(groups, list) or len(groups) != self.classes or any(type(g) is not int or g < 0 for g in groups) or sum(groups) != _ONE:
+            raise Malformed(f"the groups of {list(counts)} are not {self.classes} whole numbers ≥ 0 of sum 2^53")
+        return [Fraction(g, _ONE) for g in groups]
+
+    def _of(self, votes: Sequence[int]) -> List[Fraction]:
+        return self.law[tuple(votes)]
+
+    def _near(self) -> Iterator[Tuple[List[Fraction], List[Fraction]]]:
+        for h in self.law:
+            for other in _around((*h, 0), self.affected, False):
+                yield self._of(h), self._of(other[:-1])
+
+    def _shares(self) -> List[Fraction]:
+        """The share of each class, of sum 1."""
+        stated = self.raw.get("shares") or [1] * self.classes
+        shares = [self.number(x, "shares") for x in stated]
+        if len(shares) != self.classes or min(shares) < 0 or not sum(shares):
+            raise Malformed(f"shares must be {self.classes} numbers ≥ 0, not all 0")
+        return [x / sum(shares) for x in shares]
+
+    def _weight(self) -> Callable[[Tuple[int, ...]], Fraction]:
+        """How often votes come under the prior: of teachers that are right with probability accuracy, or of shares of
+        the votes that have Dirichlet's law around those of the classes."""
+        shares = self._shares()
+
+        def ways(votes: Tuple[int, ...]) -> int:
+            return math.factorial(self.k) // math.prod(math.factorial(v) for v in votes)
+
+        if "concentration" in self.raw:
+            a = self.number(self.raw["concentration"], "concentration")
+            if a <= 0:
+                raise Malformed("concentration must be above 0")
+
+            def rising(x: Fraction, n: int) -> Fraction:
+                return Fraction(1) if n == 0 else rising(x, n - 1) * (x + n - 1)
+
+            def drawn(votes: Tuple[int, ...]) -> Fraction:
+                product = ways(votes) / rising(a, self.k)
+                for q, v in zip(shares, votes):
+                    product *= rising(a * q, v)
+                return product
+
+            return drawn
+        right = self.number(self.raw.get("accuracy"), "accuracy")
+        if not 0 < right <= 1:
+            raise Malformed("accuracy must be in (0,1]")
+        wrong = (1 - right) / (self.classes - 1)
+        return lambda votes: ways(votes) * sum((q * right**v * wrong ** (self.k - v) for q, v in zip(shares, votes)), Fraction(0))
+
+    def _worth(self, votes: Tuple[int, ...], answer: int) -> Fraction:
+        """1 or 0 by whether the answer has the most votes, or minus its least cost over the classes that have."""
+        if self.costs is None:
+            return Fraction(votes[answer] == max(votes))
+        return -min(self.costs[answer][c] for c, v in enumerate(votes) if v == max(votes))
+
+    def value(self) -> Optional[Fraction]:
+        """What an answer is worth under the prior: agreement, or minus its expected cost."""
+        weight = self._weight()
+        return sum((weight(h) * sum((x * self._worth(h, c) for c, x in enumerate(p)), Fraction(0)) for h, p in self.law.items()), Fraction(0))
+
+
+def table_of(raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> Table:
+    """The table of a file, whose classes may be told apart."""
+    named = raw.get("named", False)
+    if not isinstance(named, bool):
+        raise Malformed(f"named = {named!r}, but it must be true or false")
+    return ByName(raw, number) if named else Table(raw, number)
+
+
 def composed(t: Table, factor: Fraction, exp: Callable[[Fraction, bool], Fraction]) -> Tuple[Fraction, int]:
     """price by what each answer keeps: 1 where it does not."""
     epsilon, delta = t.number(t.raw["price"].get("each_epsilon"), "each_epsilon"), t.number(t.raw["price"].get("each_delta", 0), "each_delta")

@@ -36,7 +36,7 @@ are then identities in e^ε, which no rounding of e^ε decides, so this is check
 
 Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
 sorted histograms and 200 classes. Tables for many answers are priced anew, which _answers.py
-explains, in minutes at most. How near they are to the best table is not checked here. So is noise that is
+explains, in minutes at most, also those that tell the classes apart. How near they are to the best table is not checked here. So is noise that is
 priced by its label, over all histograms, of few teachers or classes: see _noise.py.
 
 Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
@@ -83,7 +83,7 @@ class Verdict:
         constraints: how many constraints there are.
         optimal: whether the gap is at most the stated one; of many answers None, since that is not
             checked here, or False where the table claims more agreement than it has.
-        error: the table's error, worked out here; of many classes 1 - value.
+        error: the table's error, worked out here; of many classes 1 - value, where costs are values below 0.
         gap: how far at most the error is from the least possible, as a float; of many answers 1.
     """
 
@@ -444,7 +444,7 @@ def _many(raw: Dict[str, Any]) -> Verdict:
 def _game(raw: Dict[str, Any]) -> Verdict:
     """check for a table for many answers."""
     try:
-        t = _answers.Table(raw, _decimal)
+        t = _answers.table_of(raw, _decimal)
         most = min(t.delta, _decimal(raw.get("certificate", {}).get("delta"), "certificate.delta"))
         each = "each_epsilon" in raw.get("price", {})
         if each:
@@ -529,7 +529,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         if v.method == "game":
             if v.error == 1:  # noise says nothing of it
                 return 0 if v.private else 4
-            print(f"agreement: {1 - v.error:.12g}{', less than the table claims' if v.optimal is False else ''}")
+            value = f"agreement: {1 - v.error:.12g}" if v.error < 1 else f"cost of an answer: {v.error - 1:.12g}"
+            print(f"{value}{', not what the table claims' if v.optimal is False else ''}")
             return 0 if v.private and v.optimal is not False else 4
         print(f"optimal: {'yes' if v.optimal else 'NO'}: error {v.error:.12g}, at most {max(v.gap, 0):.2g} above the least possible")
     return 0 if v.private and v.optimal is not False else 4

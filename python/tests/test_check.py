@@ -85,7 +85,7 @@ class ManyAnswers(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "answers").glob("*.json"))
-        self.assertEqual(len(paths), 7)
+        self.assertEqual(len(paths), 10)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
@@ -146,6 +146,49 @@ class ManyAnswers(unittest.TestCase):
 
                 with self.subTest(name=name, histogram=i):
                     self.assertFalse(self.changed(name, more).private)
+
+    def test_told_apart(self):
+        """Each order of the votes has masses of its own, and the value is by the stated shares and costs."""
+        self.assertFalse(self.changed("k5-by-name.json", lambda t: t.update(answers=9)).private)  # a price by lattice, of seconds
+        for name in ("k4c3-by-name.json",):
+            for field, value in (("answers", 5), ("total_epsilon", Fraction("1.9")), ("delta", Fraction("9.9e-5")), ("affected", 3)):
+                with self.subTest(name, field=field):
+                    self.assertFalse(self.changed(name, lambda t: t.update({field: value})).private)
+            t = table("answers/" + name)
+            broken = 0
+            for i, m in list(enumerate(t["masses"]))[::4]:
+                most, other = m["votes"].index(max(m["votes"])), m["votes"].index(min(m["votes"]))
+
+                def more(t):
+                    groups = t["masses"][i]["groups"]
+                    part = min(2**53 // 50, groups[other])
+                    groups[most], groups[other] = groups[most] + part, groups[other] - part
+
+                broken += not self.changed(name, more).private
+            self.assertGreater(broken, 1)
+            for change in (
+                lambda t: t.update(shares=t["shares"][1:] + t["shares"][:1]),
+                lambda t: t.update(costs=[[5 * (a != b) for a in range(t["classes"])] for b in range(t["classes"])]),
+                lambda t: t.update(value=t["value"] + Fraction(1, 10**9)),
+            ):
+                v = self.changed(name, change)
+                self.assertTrue(v.private)
+                self.assertIs(v.optimal, False)
+            for change in (
+                lambda t: t.pop("named"),
+                lambda t: t.update(named=1),
+                lambda t: t.update(missing_votes=True),
+                lambda t: t.update(abstain=Fraction(1, 2)),
+                lambda t: t.update(shares=[1]),
+                lambda t: t.update(costs=[[1]]),
+                lambda t: t["masses"].pop(),
+                lambda t: t["masses"][1].update(t["masses"][0]),
+                lambda t: t["masses"][0]["groups"].append(0),
+                lambda t: t["masses"][0]["groups"].__setitem__(0, 2**53),
+                lambda t: t["masses"][0]["votes"].__setitem__(0, 1),
+            ):
+                with self.assertRaises(CheckError):
+                    self.changed(name, change)
 
     def test_certain(self):
         """A class that one histogram excludes is told apart with its whole probability."""
