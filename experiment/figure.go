@@ -48,6 +48,7 @@ func (s *Series) Add(x, y float64) { s.X, s.Y = append(s.X, x), append(s.Y, y) }
 // Sizes of one panel, in points.
 const (
 	panelWidth  = 220
+	pairWidth   = 216 // of each of two in a row, which fit on a telephone: figure.SmallWidth
 	panelHeight = 190
 )
 
@@ -69,7 +70,7 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	case 1:
 		sheet.Width = vg.Points(figure.SingleWidth)
 	case 2:
-		sheet.Width = vg.Points(figure.SmallWidth / 2) // two fit on a telephone
+		sheet.Width = vg.Points(pairWidth)
 	}
 	if len(panels) == 1 {
 		sheet.Height = vg.Points(figure.SingleHeight)

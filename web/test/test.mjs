@@ -225,6 +225,7 @@ const tests = {
     await go(page, "plan?K=100000&queries=10&budget-eps=1&budget-delta=1e-6");
     await planned(page);
     check(/at most 150 teachers.*darrm plan .*--K 100000/.test(await text(page, "#plan-error")), "a plan beyond the page's limit");
+    check(await page.evaluate(() => ![...document.querySelectorAll("#part-plan .picture, #plan-best")].some((e) => e.checkVisibility())), "frames wait for a plan that failed");
     await go(page, "plan?K=x&queries=10&budget-eps=1&budget-delta=1e-6");
     await planned(page);
     check(/“Teachers”/.test(await text(page, "#plan-error")), "a number that is none");
