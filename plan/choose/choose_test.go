@@ -223,6 +223,8 @@ func TestRules(t *testing.T) {
 			r.Noise.Objective = Source
 		}},
 		{"solve-within = 0s, but it must be > 0", of(3), func(r *Request) { r.SolveWithin = d(0) }},
+		{`objective = "best", but it must be "source" or "agreement"`, of(2),
+			func(r *Request) { r.Noise.Objective = "best" }},
 		{"timeout = 0s, but it must be > 0", of(3), func(r *Request) { r.Timeout = d(0) }},
 		{"accuracy and concentration exclude each other", of(3), func(r *Request) {
 			r.Many.Accuracy, r.Many.Concentration = f(0.5), f(1)
@@ -387,6 +389,19 @@ func TestComparison(t *testing.T) {
 	if len(o.Tables) != 1 || o.Tables[0].Refused == nil {
 		t.Errorf("%+v", o.Tables)
 	}
+	// A solver that fails otherwise is no reason to leave an optimum out.
+	failed := errors.New("failed")
+	r.Solve.Plurality = func(context.Context, plurality.Problem, plurality.Objective, int64) (*plurality.Table, error) {
+		return nil, failed
+	}
+	if _, err := must.Get(PrepareComparison(r))(t).Options(t.Context(), 3); !errors.Is(err, failed) {
+		t.Errorf("three classes: %v", err)
+	}
+	r = of(2)
+	r.Solve.Noise = func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error) { return nil, failed }
+	if _, err := must.Get(PrepareComparison(r))(t).Options(t.Context(), 3); !errors.Is(err, failed) {
+		t.Errorf("two classes: %v", err)
+	}
 	r = of(2)
 	r.Many.Accuracy = new(float64)
 	if _, err := PrepareComparison(r); err == nil ||
@@ -460,6 +475,8 @@ func TestComparisonIsPreparedWithoutVotes(t *testing.T) {
 		"a gap":         {func(r *Request) { gap := 1e-3; r.Many.Gap = &gap }, ""},
 		"gap and two":   {func(r *Request) { gap := 1e-3; r.Many.Gap, r.Classes = &gap, 2 }, "more than two classes"},
 		"a mechanism":   {func(r *Request) { r.Mechanism = "no such" }, ""},
+		"no objective":  {func(r *Request) { r.Noise.Objective = "best" }, "objective"},
+		"costs as yet":  {func(r *Request) { r.Many.Cost = "0:1=2" }, "cost"},
 		"shares as yet": {func(r *Request) { r.Many.Shares = "0.5,0.5" }, "shares"},
 	} {
 		r := of(3)
@@ -528,6 +545,11 @@ func TestPriced(t *testing.T) {
 	if _, err := Priced(t.Context(), of(3)); err == nil ||
 		err.Error() != "number of teachers K must be given" {
 		t.Error(err)
+	}
+	beyond := two // one record reaches more teachers than there are
+	beyond.K = 1
+	if x, err := Priced(t.Context(), beyond); err == nil {
+		t.Errorf("a reach of 2 of one teacher costs %v", x.PerAnswer)
 	}
 }
 
