@@ -1,0 +1,130 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/darrm/darrm/internal/must"
+)
+
+// A command states what was stated, and nothing of fields that are empty.
+func TestCommandOfStatedFields(t *testing.T) {
+	s := Stated{"K": "200", "budget-eps": "2", "affected": "", "teachers": ""}
+	const want = "darrm plan --K 200 --budget-eps 2"
+	if got := PlanCommand(s); got != want || TooLarge(s).Command != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// What an axis needs and nobody stated is 0, which is refused by its name.
+func TestAxisOfWhatIsNotStated(t *testing.T) {
+	for over, want := range map[string]string{"K": "K = 0, but it must be in (0, 150]", "queries": "queries = 0, but it must be in (0, 10000]",
+		"budget-eps": "budget-eps = 0, but it must be in (0, "} {
+		if _, err := Axis(Stated{}, over); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", over, err)
+		}
+	}
+}
+
+// Of teachers the curve marks the least number from which on every known point agrees as often as is wanted.
+func TestMarkOfTeachersThatReach(t *testing.T) {
+	s := Stated{"K": "20", "agreement": "0.9"}
+	agree := func(values ...float64) (points []Point) {
+		for i, x := range []float64{5, 10, 20, 30, 40}[:len(values)] {
+			p := Point{X: x}
+			if values[i] > 0 {
+				p.Agreement = &values[i]
+			}
+			points = append(points, p)
+		}
+		return points
+	}
+	for _, tt := range []struct {
+		points []Point
+		want   string
+	}{
+		{agree(.5, .8, .9, .95, .99), ""}, // 20, which is stated
+		{agree(.5, .91, .92, .95, .99), "reached at 10"},
+		{agree(.95, .91, .8, .95, .99), "reached at 30"},
+		{agree(.95, .96, .97, .95, .99), "reached at 5"},
+		{agree(.95, .96, 0, 0, .99), "reached at 40"}, // nothing fits between
+		{agree(.95, .96, .97, .98, .8), ""}, {nil, ""},
+	} {
+		svg, err := DrawCurve(s, "K", tt.points, 0)
+		if err != nil || !strings.Contains(svg, ">stated<") || strings.Contains(svg, "reached at ") != (tt.want != "") ||
+			!strings.Contains(svg, tt.want+"<") && tt.want != "" {
+			t.Errorf("%+v: %v, want %q: %s", tt.points, err, tt.want, svg)
+		}
+	}
+}
+
+// A watched context notes whether it was asked for advice.
+type watched struct {
+	context.Context
+	advised *atomic.Bool
+}
+
+func (w watched) Err() error {
+	calls := make([]uintptr, 64)
+	frames := runtime.CallersFrames(calls[:runtime.Callers(1, calls)])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "plan.(*Request).advise") {
+			w.advised.Store(true)
+		}
+		if !more {
+			return w.Context.Err()
+		}
+	}
+}
+
+// A point of a curve is worked out without the advice that a plan has, which takes as long as a dozen points.
+func TestPointsHaveNoAdvice(t *testing.T) {
+	s := maps.Clone(small)
+	s["budget-delta"], s["budget-eps"], s["agreement"] = "0", "1", "0.99"
+	for name, of := range map[string]struct {
+		advised bool
+		do      func(context.Context) error
+	}{
+		"a plan":  {true, func(ctx context.Context) error { _, err := NewPlan(ctx, s, nil); return err }},
+		"a point": {false, func(ctx context.Context) error { _, err := NewPoint(ctx, s, "K", 7); return err }},
+	} {
+		ctx := watched{t.Context(), new(atomic.Bool)}
+		if err := of.do(ctx); err != nil || ctx.advised.Load() != of.advised {
+			t.Errorf("%s: advised %t, %v", name, ctx.advised.Load(), err)
+		}
+	}
+}
+
+// The third step of the story tells what labels cost together to four digits, at a δ of one in a million, and its
+// picture begins at 0.
+func TestFiguresOfTheStory(t *testing.T) {
+	for queries, want := range map[string]string{
+		"100": "The 100 labels together cost ε = 4.775 at δ = 1e-06: less than the sum",
+		"1":   "The 1 labels together cost ε = 0.1 at δ = 1e-06: the sum of all",
+	} {
+		s := must.Get(NewStep(t.Context(), Stated{"eps": "0.1", "queries": queries}, "labels"))(t)
+		if !strings.Contains(s.Says, want) {
+			t.Errorf("%s, want %s", s.Says, want)
+		}
+		if !strings.Contains(s.Picture, `x="46.0" y="258.0">0</text>`) { // beside the foot of the axis, at 254
+			t.Errorf("the axis begins elsewhere: %s", s.Picture)
+		}
+	}
+}
+
+// A long value is cut behind 200 bytes, and one of 200 is not.
+func TestLongValuesAreCut(t *testing.T) {
+	for n, want := range map[int]int{199: 199, 200: 200, 201: 200} {
+		value := json.RawMessage("[" + strings.Repeat("1", n-2) + "]")
+		got := shown(value)
+		if cut, is := strings.CutSuffix(got, "…"); len(cut) != want || is != (n > 200) {
+			t.Errorf("%d bytes: %q", n, got)
+		}
+	}
+}
