@@ -102,7 +102,7 @@ writes it to a file. --plot draws it.`,
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 	f.method = ensemble.TableOfAnswers
-	cli.Enum(c, &f.method, "mechanism", "with --queries: a table, or "+ensemble.LabelNoise+", which takes seconds "+
+	cli.Enum(c, &f.method, "mechanism", "with --queries, the mechanism: a table, or "+ensemble.LabelNoise+", which takes seconds "+
 		"for any number of teachers and classes and knows less of the votes", ensemble.TableOfAnswers, ensemble.LabelNoise)
 	cli.Enum(c, &f.missing, "missing",
 		"a missing vote is an \"error\" for the table, or \"abstain\": it is for votes of which some may be "+
