@@ -59,8 +59,10 @@ func TestMost(t *testing.T) {
 	if got := UsualNumbers(0); !slices.Equal(got, []int{50, 200, 1000, 5000}) {
 		t.Errorf("%v", got)
 	}
-	if got := UsualNumbers(50); !slices.Equal(got, []int{50}) {
-		t.Errorf("%v", got)
+	for _, most := range []int{1, 50} {
+		if got := UsualNumbers(most); !slices.Equal(got, []int{most}) {
+			t.Errorf("at most %d: %v", most, got)
+		}
 	}
 }
 
