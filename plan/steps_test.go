@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
+	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 )
 
 // A value is rounded up to the next decimal of the grid, and not beyond.
@@ -149,5 +151,50 @@ func TestCancelledWhileALargerTableIsTried(t *testing.T) {
 	c := must.Get(r.built(ctx, k, must.Get(r.largest(ctx, k))(t)))(t)
 	if got, err := r.larger(ctx, k, c); !errors.Is(err, context.Canceled) || got.Mechanism != nil || tables != 2 {
 		t.Errorf("%d tables, %v, %v", tables, got.Mechanism, err)
+	}
+}
+
+// Of kinds that are made for the whole budget the least ε and the most labels are advised, whichever comes first.
+func TestAdviceOfAllLabels(t *testing.T) {
+	r := request(t, 5, 2, nothing)
+	of := func(name string, n answerssolve.Needs, ok bool, err error) kind {
+		return kind{name: name, needs: func(context.Context) (answerssolve.Needs, bool, error) { return n, ok, err }}
+	}
+	low, many := of("low", answerssolve.Needs{Epsilon: 1.2341, Answers: 3}, true, nil), of("many", answerssolve.Needs{Epsilon: 5, Answers: 9}, true, nil)
+	want := Advice{Epsilon: 1.235, EpsilonName: "low", Queries: 9, QueriesName: "many"}
+	for _, all := range [][]kind{
+		{low, many}, {many, low},
+		{of("none", answerssolve.Needs{}, false, nil), low, many},
+		{many, of("failed", answerssolve.Needs{Epsilon: 0.1, Answers: 90}, true, errors.New("too much work")), low},
+	} {
+		a := &Advice{}
+		for _, k := range all {
+			r.adviseAll(t.Context(), a, k)
+		}
+		if *a != want {
+			t.Errorf("%+v, want %+v", *a, want)
+		}
+	}
+	a := &Advice{}
+	if r.adviseAll(t.Context(), a, of("dear", answerssolve.Needs{Epsilon: 2 * maxEpsilon}, true, nil)); *a != (Advice{}) {
+		t.Errorf("beyond every budget: %+v", a)
+	}
+}
+
+// Wherever the search begins, it finds the same value, by few costs.
+func TestSearchFromAnyGuess(t *testing.T) {
+	r := request(t, 9, 3, nothing)
+	r.Budget.Delta = 0
+	k := r.plurality()
+	want := must.Get(r.largest(t.Context(), k))(t)
+	for _, guess := range []float64{smallest, want / 1e3, want, 2 * want, 1e3 * want, k.most} {
+		costs, answers := 0, k.answers
+		k := k
+		k.guess = func() float64 { return guess }
+		k.answers = func(x float64) (ensemble.Answers, error) { costs++; return answers(x) }
+		got := must.Get(r.largest(t.Context(), k))(t)
+		if got != want || costs > 5 {
+			t.Errorf("from %v: %v by %d costs, want %v", guess, got, costs, want)
+		}
 	}
 }

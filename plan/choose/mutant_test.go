@@ -30,6 +30,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "labels that tell nothing are paid for", File: "choose.go",
 			Old: "c.r.Many.CheckTells(ctx, nil, t)", New: "error(nil)",
 			Killer: "TestTablesThatTellNothingAreRefused"},
+		{Name: "the teachers' delta is presumed to be none", File: "planned.go",
+			Old: "s.TeacherDelta = &each.Delta", New: "s.TeacherDelta = nil", Killer: "TestPresumesTheWholePromise"},
 		{Name: "a plan that costs more is taken", File: "planned.go", Old: "cost != c.Total",
 			New: "false", Killer: "TestCheckPlanned"},
 		{Name: "a comparison presumes privacy", File: "rules.go",

@@ -228,3 +228,48 @@ func TestNoMechanismWithoutNeighbours(t *testing.T) {
 		}
 	}
 }
+
+// Shares are a law of the counts themselves: one that is stated besides is refused, be it of one word or a file.
+func TestOneLawOfCounts(t *testing.T) {
+	read := func(context.Context, string, int) ([]float64, error) { return []float64{1, 2, 3, 4}, nil }
+	for law, ok := range map[string]bool{"": true, BinomialCounts: true, UniformCounts: false, "counts.csv": false} {
+		_, err := Many{Shares: "0.7,0.3"}.CompleteNoise(t.Context(), Noise{PriorCounts: law}, 3, []string{"no", "yes"}, read)
+		if (err == nil) != ok {
+			t.Errorf("%q beside shares: %v", law, err)
+		}
+	}
+	for law, ok := range map[string]bool{"": true, BinomialCounts: false, UniformCounts: false, "counts.csv": true} {
+		if o, err := (Many{}).Objective(law, 3); (err == nil) != ok {
+			t.Errorf("%q of three classes: %+v, %v", law, o, err)
+		}
+	}
+}
+
+// What a mechanism presumes of the teachers is their whole promise, δ included, and nothing of those that promise nothing.
+func TestPresumesTheWholePromise(t *testing.T) {
+	table := func(epsilon, delta float64) *ensemble.Mechanism {
+		p := constraints.Problem{K: 3, M: 1, Epsilon: epsilon, TeacherDelta: delta, Delta: 1e-3, Affected: 2}
+		if math.IsInf(epsilon, 1) {
+			p = constraints.Problem{K: 3, TotalEpsilon: 1, Epsilon: epsilon, Affected: 2}
+		}
+		noise := must.Get(solve.Optimal(t.Context(), p, solve.Options{}))(t)
+		return must.Get(ensemble.Optimal(noise, accountant.ReplaceOne))(t)
+	}
+	s := Presumes(table(0.5, 1e-6), 2)
+	if *s.Epsilon != 0.5 || s.TeacherDelta == nil || *s.TeacherDelta != 1e-6 || *s.Affected != 2 {
+		t.Errorf("private teachers: %+v", s)
+	}
+	if s := Presumes(table(math.Inf(1), 0), 2); !math.IsInf(*s.Epsilon, 1) || s.TeacherDelta != nil {
+		t.Errorf("others: %+v", s)
+	}
+}
+
+// A comparison without tables has no promise unless one is stated.
+func TestComparisonNeedsAPromise(t *testing.T) {
+	r := of(2)
+	r.Stated.LabelEpsilon = nil
+	var usage *release.UsageError
+	if c, err := PrepareComparison(r); !errors.As(err, &usage) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
