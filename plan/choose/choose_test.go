@@ -546,6 +546,12 @@ func TestPriced(t *testing.T) {
 		err.Error() != "number of teachers K must be given" {
 		t.Error(err)
 	}
+	half, teachers, none := 0.5, 0.5, 0.0 // of the teachers' ε, which no sample of their votes keeps to
+	cheap := Request{Stated: ensemble.Stated{Classes: 2, K: 3, Neighbours: accountant.ReplaceOne, Mechanism: "subsampling",
+		M: &half, Epsilon: &teachers, TeacherDelta: &none}}
+	if x, err := Priced(t.Context(), cheap); err == nil {
+		t.Errorf("a baseline that is not private costs %v", x.PerAnswer)
+	}
 	beyond := two // one record reaches more teachers than there are
 	beyond.K = 1
 	if x, err := Priced(t.Context(), beyond); err == nil {

@@ -273,3 +273,46 @@ func TestComparisonNeedsAPromise(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+// An objective of many classes has one law: an accuracy, a concentration or a file, alone.
+func TestOneLawOfManyClasses(t *testing.T) {
+	accuracy, concentration := 0.6, 2.0
+	for _, tt := range []struct {
+		m    Many
+		file string
+		want plurality.Objective // the zero value where it is refused
+	}{
+		{Many{Accuracy: &accuracy}, "", plurality.Objective{Accuracy: accuracy}},
+		{Many{Concentration: &concentration}, "", plurality.Objective{Concentration: concentration}},
+		{Many{}, "", plurality.DefaultObjective(3)},
+		{Many{Accuracy: &accuracy, Concentration: &concentration}, "", plurality.Objective{}},
+		{Many{Accuracy: &accuracy}, "counts.csv", plurality.Objective{}},
+		{Many{Concentration: &concentration}, "counts.csv", plurality.Objective{}},
+	} {
+		o, err := tt.m.Objective(tt.file, 3)
+		if refused := tt.want.Accuracy == 0 && tt.want.Concentration == 0; refused != (err != nil) || !refused &&
+			(o.Accuracy != tt.want.Accuracy || o.Concentration != tt.want.Concentration) {
+			t.Errorf("%+v, file %q: %+v, %v", tt.m, tt.file, o, err)
+		}
+	}
+	for law, want := range map[string]bool{"": false, UniformCounts: true, BinomialCounts: true, "counts.csv": true} {
+		if got, err := (Noise{PriorCounts: law}).ForAgreement(); got != want || err != nil {
+			t.Errorf("counts %q ask for agreement: %t, %v", law, got, err)
+		}
+	}
+	if shares, err := ParseShares("0.7,0.2,0.1", []string{"no", "yes"}); err == nil {
+		t.Errorf("three shares of two classes: %v", shares)
+	}
+}
+
+// A comparison on votes of fewer teachers than one record is said to reach has no promise.
+func TestComparisonOfFewTeachers(t *testing.T) {
+	r := of(2)
+	*r.Stated.Affected = 2
+	for _, r.Missing = range []bool{false, true} {
+		c := must.Get(PrepareComparison(r))(t)
+		if o, err := c.Options(t.Context(), 1); err == nil {
+			t.Errorf("missing votes %t: %+v", r.Missing, o)
+		}
+	}
+}

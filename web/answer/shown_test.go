@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
 )
 
@@ -112,6 +114,9 @@ func TestFiguresOfTheStory(t *testing.T) {
 		if !strings.Contains(s.Says, want) {
 			t.Errorf("%s, want %s", s.Says, want)
 		}
+		if !strings.Contains(s.Picture, `class="curve c2 dashed" points="52.0,`) && queries != "1" {
+			t.Errorf("no line of what labels cost that are added up: %s", s.Picture)
+		}
 		if !strings.Contains(s.Picture, `x="46.0" y="258.0">0</text>`) { // beside the foot of the axis, at 254
 			t.Errorf("the axis begins elsewhere: %s", s.Picture)
 		}
@@ -126,5 +131,58 @@ func TestLongValuesAreCut(t *testing.T) {
 		if cut, is := strings.CutSuffix(got, "…"); len(cut) != want || is != (n > 200) {
 			t.Errorf("%d bytes: %q", n, got)
 		}
+	}
+}
+
+// A plan has the optimal noise function, and those of private teachers what their randomness says: frozen ones may
+// need no noise, and fresh ones pay for each label.
+func TestPlanHasTheOptimum(t *testing.T) {
+	names := func(s Stated) (out []string) {
+		p := must.Get(NewPlan(t.Context(), s, nil))(t)
+		for _, c := range p.Report.Choices {
+			out = append(out, c.Mechanism)
+		}
+		return out
+	}
+	s := maps.Clone(small)
+	s["budget-delta"] = "0"
+	if got := names(s); !slices.Contains(got, ensemble.OptimalCounts) {
+		t.Errorf("of %q none is the optimum", got)
+	}
+	s["eps"], s["teacher-delta"] = "0.1", "0"
+	for _, teachers := range []string{"fresh", "frozen"} {
+		s["teachers"] = teachers
+		if p := must.Get(NewPlan(t.Context(), s, nil))(t); p.Report.Teachers != teachers || p.Report.Choices[0].Mechanism == "" {
+			t.Errorf("%s: %+v", teachers, p.Report)
+		}
+	}
+	s["teachers"] = ""
+	if p, err := NewPlan(t.Context(), s, nil); err == nil {
+		t.Errorf("nobody says how often they are trained: %+v", p.Report)
+	}
+}
+
+// What is no number is refused by each step and picture that reads it, whichever field it is in.
+func TestStoryAndCurveRefuseWhatIsNoNumber(t *testing.T) {
+	for _, flag := range []string{"votes", "eps", "queries"} {
+		if s, err := NewStep(t.Context(), Stated{flag: "x"}, "vote"); err == nil || s != nil {
+			t.Errorf("%s: %+v, %v", flag, s, err)
+		}
+	}
+	s := maps.Clone(small)
+	s["agreement"] = "x"
+	if svg, err := DrawCurve(s, "K", nil, 0); err == nil {
+		t.Errorf("%s", svg)
+	}
+	for votes, want := range map[string]string{"4": "changes a vote and not the majority", "5": "The majority changes with this one record",
+		"6": "changes a vote and not the majority"} {
+		s := must.Get(NewStep(t.Context(), Stated{"votes": votes}, "vote"))(t)
+		if !strings.Contains(s.Says, want) || !strings.Contains(s.Picture, ">20 %<") || strings.Count(s.Picture, ">100.00 %<") != map[string]int{"4": 0, "5": 1, "6": 2}[votes] {
+			t.Errorf("%s votes: %s %s", votes, s.Says, s.Picture)
+		}
+	}
+	axis := must.Get(Axis(Stated{"K": "40"}, "K"))(t)
+	if axis[0] != 10 || axis[len(axis)-1] != 80 {
+		t.Errorf("a quarter and twice of 40 teachers are %v", axis)
 	}
 }
