@@ -1,13 +1,10 @@
 package answer
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/darrm/darrm/ensemble"
@@ -61,44 +58,6 @@ func TestMarkOfTeachersThatReach(t *testing.T) {
 		if err != nil || !strings.Contains(svg, ">stated<") || strings.Contains(svg, "reached at ") != (tt.want != "") ||
 			!strings.Contains(svg, tt.want+"<") && tt.want != "" {
 			t.Errorf("%+v: %v, want %q: %s", tt.points, err, tt.want, svg)
-		}
-	}
-}
-
-// A watched context notes whether it was asked for advice.
-type watched struct {
-	context.Context
-	advised *atomic.Bool
-}
-
-func (w watched) Err() error {
-	calls := make([]uintptr, 64)
-	frames := runtime.CallersFrames(calls[:runtime.Callers(1, calls)])
-	for {
-		frame, more := frames.Next()
-		if strings.HasSuffix(frame.Function, "plan.(*Request).advise") {
-			w.advised.Store(true)
-		}
-		if !more {
-			return w.Context.Err()
-		}
-	}
-}
-
-// A point of a curve is worked out without the advice that a plan has, which takes as long as a dozen points.
-func TestPointsHaveNoAdvice(t *testing.T) {
-	s := maps.Clone(small)
-	s["budget-delta"], s["budget-eps"], s["agreement"] = "0", "1", "0.99"
-	for name, of := range map[string]struct {
-		advised bool
-		do      func(context.Context) error
-	}{
-		"a plan":  {true, func(ctx context.Context) error { _, err := NewPlan(ctx, s, nil); return err }},
-		"a point": {false, func(ctx context.Context) error { _, err := NewPoint(ctx, s, "K", 7); return err }},
-	} {
-		ctx := watched{t.Context(), new(atomic.Bool)}
-		if err := of.do(ctx); err != nil || ctx.advised.Load() != of.advised {
-			t.Errorf("%s: advised %t, %v", name, ctx.advised.Load(), err)
 		}
 	}
 }
