@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/darrm/darrm/accountant/noisymax"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
@@ -41,11 +40,7 @@ func (f *solveFlags) priced(c *cobra.Command, a *cli.App, p answers.Problem) err
 	if err != nil {
 		return err
 	}
-	origin := fmt.Sprintf("Found in %v.", s.Took.Round(time.Millisecond))
-	if s.Cached {
-		origin = fmt.Sprintf("Read from the cache and priced again: %s", s.Path)
-	}
-	return f.files.write(c, a, release.Table{Noise: s.Table}, origin, s.Unsaved)
+	return f.files.write(c, a, release.Table{Noise: s.Table}, s.PricedAs("Found"), s.Unsaved)
 }
 
 // renderNoise writes noise that is priced by its label for people.

@@ -3,9 +3,7 @@ package mechanisms
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
@@ -233,11 +231,7 @@ func (f *solveFlags) answers(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	origin := fmt.Sprintf("Made in %v.", s.Took.Round(time.Millisecond))
-	if s.Cached {
-		origin = fmt.Sprintf("Read from the cache and priced again: %s", s.Path)
-	}
-	return f.files.write(c, a, release.Table{Answers: s.Table}, origin, s.Unsaved)
+	return f.files.write(c, a, release.Table{Answers: s.Table}, s.PricedAs("Made"), s.Unsaved)
 }
 
 // losses returns what is stated of the classes, which have numbers here.

@@ -30,6 +30,14 @@ type Solved[T cache.Table] struct {
 	Unsaved error // the cache could not store the table: to be returned once that is delivered
 }
 
+// PricedAs is the line that says where a priced table is from: made tells what was done where no cache had it.
+func (s Solved[T]) PricedAs(made string) string {
+	if s.Cached {
+		return "Read from the cache and priced again: " + s.Path
+	}
+	return fmt.Sprintf("%s in %v.", made, s.Took.Round(time.Millisecond))
+}
+
 // Find returns the table that solve finds, within --timeout and with the cache of the flags. It says why an entry
 // of the cache was not used; again is what was done in its place: "solved".
 func Find[T cache.Table](ctx context.Context, f *Flags, a *cli.App, again string,
