@@ -264,3 +264,12 @@ func byName(path string, f Format, c Compression) (Format, Compression, error) {
 	}
 	return f, c, nil
 }
+
+// npzStart returns what is wrong with the first four bytes of a file.
+func npzStart(head []byte) string {
+	if magic := string(head); magic != "PK\x03\x04" {
+		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s",
+			quote(magic))
+	}
+	return ""
+}

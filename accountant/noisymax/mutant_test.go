@@ -66,7 +66,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "s.Upper(\"certificate.delta\", c.stated.Certificate.Delta, t.Certificate().Delta)", New: "", Killer: documents},
 		{Name: "a name without the noise", File: "table.go", Old: "p.Missing, p.Answers, p.Epsilon, p.Delta, lawName, c.sigma))",
 			New: "p.Missing, p.Answers, p.Epsilon, p.Delta, lawName, 1.0))", Killer: "TestDocumentsComeBack"},
-		{Name: "pairs of one order", File: "plane.go", Old: "for b := -reach; b <= reach; b += side {",
+		{Name: "pairs of one order", File: "cells.go", Old: "for b := -reach; b <= reach; b += side {",
 			New: "for b := 0; b <= reach; b += side {", Killer: "TestEveryRegionCounts"},
 	})
 }
