@@ -114,8 +114,9 @@ test-python-pages-checker:
 	proofs/test bin/plain/darrm 200 2
 
 MUTATED := accountant constraints gamma plurality ensemble release ledger votes serve
-test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
+test-long: ## the full grids and the complete K = 11 oracle, some minutes; fuzzing, half an hour; then mutants of nine packages, hours
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
+	$(MAKE) fuzz
 	$(MAKE) build proofs && proofs/test bin/darrm large
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
 
@@ -143,8 +144,8 @@ FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
 	scripts/fuzz $(FUZZTIME)
 
-fuzz-smoke: ## every fuzz target for a second, and that each has inputs in testdata
-	SMOKE=1 scripts/fuzz 1s
+fuzz-smoke: ## that every fuzz target starts and has inputs in testdata; make fuzz searches, which finds other inputs each time
+	SMOKE=1 scripts/fuzz 20x
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...

@@ -83,7 +83,14 @@ func startCSV(info *fileInfo, r io.Reader, comma byte) (*csvDecoder, chunk, erro
 	if comma == ',' && !d.stated {
 		d.comma = format.Separator(ch.Data)
 	}
-	return d, ch, nil
+	if row, err := d.rows(ch).read(); err != nil || len(row) > 1 {
+		return d, ch, nil // an error is of who reads the row
+	}
+	d.lines.Unread(ch, 0)
+	d.lines.Enough = d.lines.enough
+	ch, err = d.lines.next()
+	d.lines.Enough = nil
+	return d, ch, err
 }
 
 func (d *csvDecoder) next() (task, error) {

@@ -27,7 +27,10 @@ type chunk = textrows.Chunk
 func newLineChunks(info *fileInfo, r io.Reader, quotes bool) *lineChunks {
 	c := &lineChunks{fileInfo: info, Chunks: textrows.Chunks{R: r, Size: info.chunkBytes(1), Most: maxLine,
 		Quotes: quotes}}
-	c.Begin, c.Enough = c.begin, c.enough
+	c.Begin = c.begin
+	if !quotes {
+		c.Enough = c.enoughLines
+	}
 	return c
 }
 
@@ -62,12 +65,15 @@ func (c *lineChunks) begin(head []byte) ([]byte, error) {
 	return head, nil
 }
 
-// enough reports whether a chunk has the rows that a fault of the file's first row looks at, where that
-// row seems to be one cell: what an error says may not depend on the size of chunks.
-func (c *lineChunks) enough(data []byte, at int) bool {
-	if first, _, _ := bytes.Cut(data, newline); at > 1 || bytes.ContainsAny(first, ",;\t") {
-		return true
-	}
+// enoughLines is [lineChunks.enough] for the first chunk of lines, where the first has no separator.
+func (c *lineChunks) enoughLines(data []byte, at int) bool {
+	first, _, _ := bytes.Cut(data, newline)
+	return at > 1 || bytes.ContainsAny(first, ",;\t") || c.enough(data, at)
+}
+
+// enough reports whether a chunk has the rows that a fault of the file's first row looks at: what an
+// error says may not depend on the size of chunks.
+func (c *lineChunks) enough(data []byte, _ int) bool {
 	rows, quoted := 0, false
 	for line := range bytes.Lines(data) {
 		if c.Quotes && bytes.Count(line, quotes)%2 == 1 {
