@@ -22,8 +22,10 @@ type kind struct {
 	guess func() float64 // where to begin the search, which takes some time to say
 	// answers returns the charge for all labels at x, without a solver.
 	answers func(x float64) (ensemble.Answers, error)
-	build   func(ctx context.Context, x float64) (Choice, error)
-	tries   int // builds beside the first, where one may cost less than answers says
+	// priced is in the place of answers where build needs no solver: it returns what build does, priced.
+	priced func(x float64) (Choice, error)
+	build  func(ctx context.Context, x float64) (Choice, error)
+	tries  int // builds beside the first, where one may cost less than answers says
 	// label returns the cost of one label at x. It is nil unless the mechanism sees only vote
 	// counts.
 	label func(x float64) accountant.Cost
@@ -295,6 +297,7 @@ func (r *Request) counts(d ensemble.Description, delta float64) kind {
 			answers: m.Answers(r.Queries, slack),
 		}, nil
 	}
+	made := make(map[float64]Choice) // what a search ends at was priced by it
 	return kind{
 		name: d.Name, most: maxEpsilon, label: labelOf(delta),
 		guess: func() float64 {
@@ -303,9 +306,17 @@ func (r *Request) counts(d ensemble.Description, delta float64) kind {
 			}
 			return r.sharedEpsilon()
 		},
-		answers: func(x float64) (ensemble.Answers, error) {
-			c, err := build(x)
-			return c.answers, err
+		priced: func(x float64) (c Choice, err error) {
+			if c, ok := made[x]; ok {
+				return c, nil
+			}
+			if c, err = build(x); err == nil {
+				c, err = c.priced()
+			}
+			if err == nil {
+				made[x] = c
+			}
+			return c, err
 		},
 		build: func(_ context.Context, x float64) (Choice, error) { return build(x) },
 	}

@@ -73,7 +73,13 @@ type Request struct {
 	PriceNoise func(context.Context, noisymax.Problem) (*noisymax.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
+	// Early, unless nil, is called once with the plan of what needs no table, where anything of that
+	// fits and tables are still to be made: they are refused by ErrBeingMade. It has no advice, and the plan is not to be changed.
+	Early func(*Plan)
 }
+
+// ErrBeingMade is why a mechanism that is a table is none of an early plan.
+var ErrBeingMade = errors.New("it is being worked out")
 
 // Of returns the request for stated teachers and votes, with the worst case for what is not stated.
 // It has no budget and no number of queries.
@@ -281,24 +287,29 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		}
 	}
 	all := r.kinds(promise)
-	for i, k := range all {
-		c, err := r.choose(ctx, k)
+	results := make([]result, len(all))
+	order, tables := earlyFirst(all)
+	for n, i := range order {
+		if n == tables && r.Early != nil {
+			if early := p.with(all, results); len(early.Choices) > 0 {
+				early.rank(r.For, r.Losses.Costs != nil)
+				r.Early(early)
+			}
+		}
+		c, err := r.choose(ctx, all[i])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if late := ByClock(err); late != nil { // without the limit another may be the best
 			return nil, late
 		}
-		if err != nil {
-			p.refuse(k.name, err)
-		} else {
-			c.kind = i
-			p.Choices = append(p.Choices, c)
-		}
+		c.kind = i
+		results[i] = result{c, err, true}
 		if r.Progress != nil {
-			r.Progress(i+1, len(all)+1)
+			r.Progress(n+1, len(all)+1)
 		}
 	}
+	p = p.with(all, results)
 	if len(p.Choices) == 0 {
 		return nil, &InfeasibleError{r.Budget, r.Queries, p.Refused}
 	}
@@ -316,6 +327,47 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	var err error
 	p.Advice, err = r.advise(ctx, promise, p.Choices)
 	return p, err
+}
+
+// result is what became of a kind of mechanism.
+type result struct {
+	choice Choice
+	err    error
+	made   bool // it is worked out
+}
+
+// earlyFirst returns the places of kinds, those that need no table before the others, and how many
+// the former are.
+func earlyFirst(all []kind) (order []int, tables int) {
+	for _, table := range [2]bool{false, true} {
+		for i, k := range all {
+			if d, _ := ensemble.Describe(k.name); (d.Table != ensemble.NoTable) == table {
+				order = append(order, i)
+			}
+		}
+		if !table {
+			tables = len(order)
+		}
+	}
+	return order, tables
+}
+
+// with returns the plan with what became of all kinds, in their order. What is not made yet is refused
+// by ErrBeingMade.
+func (p *Plan) with(all []kind, results []result) *Plan {
+	q := *p
+	q.Choices, q.Refused = nil, slices.Clone(p.Refused)
+	for i, x := range results {
+		switch {
+		case !x.made:
+			q.refuse(all[i].name, ErrBeingMade)
+		case x.err != nil:
+			q.refuse(all[i].name, x.err)
+		default:
+			q.Choices = append(q.Choices, x.choice)
+		}
+	}
+	return &q
 }
 
 // refuse notes why a mechanism is none, once where it is so with a δ of each label and without.
@@ -488,12 +540,19 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 
 // built makes the mechanism of a kind at x, with its own cost.
 func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) {
-	c, err := k.build(ctx, x)
-	if err != nil {
-		return Choice{}, err
+	build := func(x float64) (Choice, error) {
+		c, err := k.build(ctx, x)
+		if err != nil {
+			return Choice{}, err
+		}
+		return c.priced()
 	}
+	if k.priced != nil {
+		build = k.priced
+	}
+	c, err := build(x)
 	c.x = x
-	return c.priced()
+	return c, err
 }
 
 // priced returns the choice with what a release charges for it.
@@ -504,7 +563,8 @@ func (c Choice) priced() (Choice, error) {
 	}
 	total, ok := c.Bounds.Best() // what Answers.Total says
 	if !ok {
-		return Choice{}, errors.New("no bound on what it costs holds")
+		_, err := c.answers.Total() // which says why
+		return Choice{}, err
 	}
 	c.Total, c.Rule = total.Cost, total.Rule()
 	return c, nil

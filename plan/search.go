@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -26,15 +27,25 @@ func (r *Request) cost(ctx context.Context, k kind, x float64) (accountant.Cost,
 	if err := ctx.Err(); err != nil {
 		return accountant.Cost{}, err
 	}
-	a, err := k.answers(x)
-	if err != nil {
-		return accountant.Cost{Epsilon: math.Inf(1)}, err
+	total := accountant.Cost{Epsilon: math.Inf(1)}
+	var err error
+	if k.priced != nil {
+		var c Choice
+		if c, err = k.priced(x); err == nil {
+			total = c.Total
+		}
+	} else if a, wrong := k.answers(x); wrong != nil {
+		err = wrong
+	} else {
+		var t ensemble.Total
+		if t, err = a.Total(); err == nil {
+			total = t.Cost
+		}
 	}
-	t, err := a.Total()
 	if errors.Is(err, accountant.ErrDeltaTooSmall) {
-		return accountant.Cost{Epsilon: math.Inf(1)}, errOverBudget
+		err = errOverBudget
 	}
-	return t.Cost, err
+	return total, err
 }
 
 // largest returns the largest x of the grid that fits, at most k.most. It guesses the next x from

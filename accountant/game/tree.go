@@ -237,7 +237,9 @@ func raiseEach(found *[block]float64, around []float64, reach int, leaves []leaf
 		}
 		atoms = atoms[l.atoms:]
 		for j, s := range [block]float64{s0, s1, s2, s3, s4, s5, s6, s7} {
-			found[j] = max(found[j], s)
+			if s > found[j] { // no sum is NaN; max would be a call where processors have no instruction
+				found[j] = s
+			}
 		}
 	}
 }

@@ -14,7 +14,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/noisymax"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
@@ -27,7 +29,13 @@ var small = Stated{"K": "7", "queries": "4", "budget-eps": "2", "budget-delta": 
 
 func TestPlan(t *testing.T) {
 	steps := 0
-	a, err := NewPlan(t.Context(), small, func(int, int) { steps++ })
+	var early *Plan
+	a, err := NewPlan(t.Context(), small, func(int, int) { steps++ }, func(p *Plan) {
+		if early != nil || steps == 0 {
+			t.Errorf("an early plan after %d steps, the one before: %v", steps, early)
+		}
+		early = p
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,17 +50,26 @@ func TestPlan(t *testing.T) {
 		t.Errorf("a plan: %+v, %d steps", a, steps)
 	}
 	// What comes at once is among what comes later, with the same figures.
-	quick, err := Quick(t.Context(), small)
-	if err != nil {
-		t.Fatal(err)
+	if early == nil || early.Report.Advice != nil || early.Report.Choices[0].Command == "" {
+		t.Fatalf("what comes at once: %+v", early)
 	}
-	for _, row := range quick.Rows {
+	for _, row := range early.Rows {
 		if !slices.ContainsFunc(a.Rows, func(r []string) bool { return slices.Equal(r, row) }) {
 			t.Errorf("the plan has no row %q: %q", row, a.Rows)
 		}
 	}
-	if len(quick.Rows) >= len(a.Rows) {
-		t.Errorf("%d rows at once, %d in all", len(quick.Rows), len(a.Rows))
+	if len(early.Rows) >= len(a.Rows) {
+		t.Errorf("%d rows at once, %d in all", len(early.Rows), len(a.Rows))
+	}
+	for _, c := range early.Report.Choices {
+		if d, _ := ensemble.Describe(c.Mechanism); d.Table != ensemble.NoTable {
+			t.Errorf("%s is a table, and comes at once", c.Mechanism)
+		}
+	}
+	for _, refused := range early.Report.Refused {
+		if d, _ := ensemble.Describe(refused.Mechanism); d.Table == ensemble.NoTable || refused.Why != plan.ErrBeingMade.Error() {
+			t.Errorf("%+v", refused)
+		}
 	}
 }
 
@@ -89,17 +106,8 @@ func TestPlanRefuses(t *testing.T) {
 		{with("K", "151"), "at most 150 teachers"}, {with("queries", "10001"), "at most 10000 labels"},
 		{with("prior-mean", "0.4"), "prior mean"}, {with("agreement", "2"), "agreement"},
 	} {
-		for _, plan := range []func() error{
-			func() error { _, err := NewPlan(t.Context(), c.s, nil); return err },
-			func() error { _, err := Quick(t.Context(), c.s); return err },
-		} {
-			err := plan()
-			if c.want == "agreement" && err == nil {
-				continue // a quick plan has no use for it
-			}
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v: %v, want %q", c.s, err, c.want)
-			}
+		if _, err := NewPlan(t.Context(), c.s, nil, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.s, err, c.want)
 		}
 	}
 }
@@ -189,7 +197,7 @@ func TestCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewPlan(t.Context(), small, nil)
+	a, err := NewPlan(t.Context(), small, nil, nil)
 	own := a.Point
 	own.X = p.X
 	if err != nil || !reflect.DeepEqual(p, own) || !strings.HasPrefix(a.Short, p.Shown+" of 4 labels") {

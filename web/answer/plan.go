@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -20,7 +19,6 @@ import (
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plan/commandline"
 	"github.com/darrm/darrm/plurality"
-	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/release"
 )
 
@@ -148,40 +146,34 @@ func request(s Stated) (r plan.Request, err error) {
 	return r, err
 }
 
-// errTable is why a quick plan has no optimal tables.
-var errTable = errors.New("it is being worked out")
-
-// Quick is NewPlan without the mechanisms that are tables, and without advice: what needs no
-// solver, to be shown while NewPlan works. Cost: some compositions.
-func Quick(ctx context.Context, s Stated) (*Plan, error) {
-	r, err := request(s)
-	if err != nil {
-		return nil, err
-	}
-	r.Agreement = 0
-	r.Solve = func(context.Context, constraints.Problem) (*gamma.Table, error) { return nil, errTable }
-	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
-		int64) (*plurality.Table, error) {
-		return nil, errTable
-	}
-	r.SolveAnswers = func(context.Context, answers.Problem, answers.Prior,
-	) (*answers.Table, error) {
-		return nil, errTable
-	}
-	return newPlan(ctx, s, r)
-}
-
 // NewPlan plans for what is stated of K, num-classes (2), queries, budget-eps, budget-delta,
 // affected (K), prior-mean, agreement (0.9), and of teachers' own privacy eps, teacher-delta and
-// teachers. progress, unless nil, is called with the number of mechanisms that were worked out.
+// teachers. progress, unless nil, is called with the number of mechanisms that were worked out, and early with
+// the plan of those that are not tables, without advice, while the others are worked out: as plan.Request.
 // Cost: that of plan.New.
-func NewPlan(ctx context.Context, s Stated, progress func(done, of int)) (*Plan, error) {
+func NewPlan(ctx context.Context, s Stated, progress func(done, of int), early func(*Plan)) (*Plan, error) {
 	r, err := request(s)
 	if err != nil {
 		return nil, err
 	}
+	if b := TooLarge(s); b != nil {
+		return nil, fmt.Errorf("%s: use %s", b.Limit, b.Command)
+	}
 	r.Progress = progress
-	return newPlan(ctx, s, r)
+	if early != nil {
+		r.Early = func(p *plan.Plan) {
+			unadvised := r
+			unadvised.Agreement = 0
+			if a, err := planShown(s, unadvised, p); err == nil { // else the whole plan says what is wrong
+				early(a)
+			}
+		}
+	}
+	p, err := planOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return planShown(s, r, p)
 }
 
 // planOf is plan.New, whose refusals say what takes too much work.
@@ -196,14 +188,8 @@ func planOf(ctx context.Context, r plan.Request) (*plan.Plan, error) {
 	return p, nil
 }
 
-func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
-	if b := TooLarge(s); b != nil {
-		return nil, fmt.Errorf("%s: use %s", b.Limit, b.Command)
-	}
-	p, err := planOf(ctx, r)
-	if err != nil {
-		return nil, err
-	}
+// planShown returns the plan as the page shows it.
+func planShown(s Stated, r plan.Request, p *plan.Plan) (*Plan, error) {
 	a := &Plan{Report: plan.NewReport(r, p, plan.ReportOptions{
 		ReachStated: s.has("affected"), Name: fieldName,
 	})}
@@ -223,7 +209,8 @@ func newPlan(ctx context.Context, s Stated, r plan.Request) (*Plan, error) {
 	first := p.Choices[0]
 	a.Short = fmt.Sprintf("%v of %d labels are expected to agree with the majority of %d teachers, by %s.",
 		first.Agreement, r.Queries, r.K, first.Title())
-	a.Sentence, err = sentence(r, p.Choices[0])
+	var err error
+	a.Sentence, err = sentence(r, first)
 	return a, err
 }
 

@@ -97,7 +97,7 @@ func TestLongValuesAreCut(t *testing.T) {
 // need no noise, and fresh ones pay for each label.
 func TestPlanHasTheOptimum(t *testing.T) {
 	names := func(s Stated) (out []string) {
-		p := must.Get(NewPlan(t.Context(), s, nil))(t)
+		p := must.Get(NewPlan(t.Context(), s, nil, nil))(t)
 		for _, c := range p.Report.Choices {
 			out = append(out, c.Mechanism)
 		}
@@ -111,12 +111,12 @@ func TestPlanHasTheOptimum(t *testing.T) {
 	s["eps"], s["teacher-delta"] = "0.1", "0"
 	for _, teachers := range []string{"fresh", "frozen"} {
 		s["teachers"] = teachers
-		if p := must.Get(NewPlan(t.Context(), s, nil))(t); p.Report.Teachers != teachers || p.Report.Choices[0].Mechanism == "" {
+		if p := must.Get(NewPlan(t.Context(), s, nil, nil))(t); p.Report.Teachers != teachers || p.Report.Choices[0].Mechanism == "" {
 			t.Errorf("%s: %+v", teachers, p.Report)
 		}
 	}
 	s["teachers"] = ""
-	if p, err := NewPlan(t.Context(), s, nil); err == nil {
+	if p, err := NewPlan(t.Context(), s, nil, nil); err == nil {
 		t.Errorf("nobody says how often they are trained: %+v", p.Report)
 	}
 }

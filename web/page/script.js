@@ -50,6 +50,7 @@ class Program {
           const call = this.waiting.get(data.id);
           if (!call) return;
           if (data.done !== undefined) return call.progress?.(data.done, data.of);
+          if (data.early !== undefined) return call.early?.(JSON.parse(data.early));
           this.waiting.delete(data.id);
           if (data.error !== undefined) call.reject(new Error(data.error));
           else call.resolve(JSON.parse(data.answer));
@@ -62,11 +63,11 @@ class Program {
   }
 
   // call returns the answer to a request. bytes are those of a file.
-  async call(request, {bytes, progress} = {}) {
+  async call(request, {bytes, progress, early} = {}) {
     await this.start();
     const id = this.next++;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, {resolve, reject, progress});
+      this.waiting.set(id, {resolve, reject, progress, early});
       this.worker.postMessage({request: JSON.stringify({id, ...request}), bytes});
     });
   }
@@ -259,19 +260,17 @@ async function plan() {
     }
     // The axes stand where the curves will, as soon as what is stated is a plan.
     for (const f of figures) await draw(p, fields, {f, over: f.dataset.over, points: [], reached: 0}).catch(unlessStopped);
-    // What needs no solver comes at once.
-    const quick = await p.call({call: "quick", stated: fields}).catch(unlessStopped);
-    if (mine !== latest) return;
-    if (quick) {
-      showPlan(quick, again);
-      $("plan-best").classList.add("soon");
-      performance.mark("first-answer");
-      $("plan-status").textContent = "These fit. Optimal tables are being worked out …";
-    }
     const bar = $("plan-progress");
     bar.hidden = false;
-    const answer = await p.call({call: "plan", stated: fields},
-      {progress: (done, of) => { bar.max = of; bar.value = done; }});
+    const answer = await p.call({call: "plan", stated: fields}, {
+      progress: (done, of) => { bar.max = of; bar.value = done; },
+      early: (quick) => { // what needs no table
+        if (mine !== latest) return;
+        showPlan(quick, again);
+        $("plan-best").classList.add("soon");
+        performance.mark("first-answer");
+        $("plan-status").textContent = "These fit. Optimal tables are being worked out …";
+      }});
     if (mine !== latest) return;
     showPlan(answer, again);
     // Its own point is one of each curve.

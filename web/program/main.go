@@ -2,7 +2,7 @@
 
 // Program is the page's program: it runs in a worker, and turns messages into calls of package
 // web/answer. A message is {id, call, stated, name, bytes, x, over, points, reached}; answers are
-// {id, answer}, {id, error} and, while it works, {id, done, of}. A call that is not wanted any more
+// {id, answer}, {id, error} and, while it works, {id, done, of} and {id, early}. A call that is not wanted any more
 // is ended with its worker, since a program of one thread hears nothing while it solves.
 package main
 
@@ -81,9 +81,11 @@ func call(r request, file []byte) (any, error) {
 	case "plan":
 		return answer.NewPlan(ctx, r.Stated, func(done, of int) {
 			post(map[string]any{"id": r.ID, "done": done, "of": of})
+		}, func(early *answer.Plan) {
+			if b, err := json.Marshal(early); err == nil { // else the whole plan has the error
+				post(map[string]any{"id": r.ID, "early": string(b)})
+			}
 		})
-	case "quick":
-		return answer.Quick(ctx, r.Stated)
 	case "axis":
 		return answer.Axis(r.Stated, r.Over)
 	case "point":

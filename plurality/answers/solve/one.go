@@ -23,29 +23,43 @@ var shares = []float64{1, 0.9, 0.6, 0.3, 0}
 var fewShares = []float64{1, 0.5, 0}
 
 // eachOf returns what each answer may keep so that all keep the promise together, with so much of δ
-// for their own: the largest ε₁ by exact composition.
-func eachOf(p answers.Problem, share float64) (game.Each, error) {
+// for their own: about the largest ε₁ by exact composition. The certificate decides whether they do.
+func eachOf(p answers.Problem, share float64) game.Each {
 	each := game.Each{Epsilon: p.Epsilon / float64(p.Answers), Delta: share * p.Delta / float64(p.Answers)}
 	if share == 1 { // basic composition, which a little less keeps for certain
 		each.Epsilon *= 1 - 1e-15
 		each.Delta *= 1 - 1e-15
-		return each, nil
+		return each
 	}
 	low, high := each.Epsilon, p.Epsilon
 	for range 45 {
 		mid := low + (high-low)/2
-		delta, err := game.Each{Epsilon: mid, Delta: each.Delta}.Composed(p.Epsilon, p.Answers)
-		if err != nil {
-			return each, err
-		}
-		if delta <= p.Delta*(1-1e-9) {
+		if composed(game.Each{Epsilon: mid, Delta: each.Delta}, p.Epsilon, p.Answers) <= p.Delta*(1-1e-9) {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
 	each.Epsilon = low
-	return each, nil
+	return each
+}
+
+// composed is about Composed of each, off by less than a part of 1e-10: all terms are positive, and their
+// logarithms are at most some ten thousands.
+func composed(each game.Each, epsilon float64, n int) float64 {
+	ofAll, _ := math.Lgamma(float64(n + 1))
+	ofAll -= float64(float64(n) * (each.Epsilon + math.Log1p(math.Exp(-each.Epsilon))))
+	sum := 0.
+	for l := n; l >= 0; l-- {
+		over := float64(float64(2*l-n)*each.Epsilon) - epsilon
+		if over <= 0 {
+			break
+		}
+		some, _ := math.Lgamma(float64(l + 1))
+		rest, _ := math.Lgamma(float64(n - l + 1))
+		sum -= float64(math.Exp(ofAll-some-rest+float64(float64(l)*each.Epsilon)) * math.Expm1(-over))
+	}
+	return sum - float64(math.Expm1(float64(n)*math.Log1p(-each.Delta))*(1-sum))
 }
 
 // oneLink is the Link of answers that keep each by themselves, for either answer of the two classes.
@@ -89,10 +103,7 @@ func (v *solver) overShares(ctx context.Context, some []float64, optimum func(ga
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		each, err := eachOf(v.system.Problem(), share)
-		if err != nil {
-			return nil, err
-		}
+		each := eachOf(v.system.Problem(), share)
 		q, err := optimum(each)
 		if err != nil {
 			return nil, err
@@ -100,7 +111,7 @@ func (v *solver) overShares(ctx context.Context, some []float64, optimum func(ga
 		if q == nil || best != nil && v.value(masses(v.system, q)) <= best.Value {
 			continue
 		}
-		t, err := v.composed(ctx, q, each)
+		t, err := v.certifiedEach(ctx, q, each)
 		if err != nil {
 			return nil, err
 		}
@@ -139,9 +150,9 @@ func (v *solver) optimal(ctx context.Context, each game.Each) ([]float64, error)
 	return q, nil
 }
 
-// composed returns the certified table of the probabilities, of which each answer keeps each but for
+// certifiedEach returns the certified table of the probabilities, of which each answer keeps each but for
 // their rounding, or nil.
-func (v *solver) composed(ctx context.Context, q []float64, each game.Each) (*answers.Table, error) {
+func (v *solver) certifiedEach(ctx context.Context, q []float64, each game.Each) (*answers.Table, error) {
 	for share := mixed / min(1, each.Epsilon); share < 1e-6; share *= 32 {
 		p := make([]float64, len(q))
 		for i := range q {
