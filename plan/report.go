@@ -1,10 +1,16 @@
 package plan
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // ReportOptions hold the facts of a Report that the plan does not have.
@@ -213,4 +219,56 @@ func (c Choice) Title() string {
 		return c.Name // with the check's parameters it is too long for a table
 	}
 	return c.Mechanism.Title()
+}
+
+// Compare scores the choices of the plan that New returned for r on votes at hand, and marks the first,
+// which a release takes. The plan must be by a prior: a choice by private votes is covered by no
+// budget, and neither is one by these scores. Cost: that of ensemble.CompareTogether.
+func (p *Plan) Compare(ctx context.Context, r Request, b *ensemble.Ballots) (*ensemble.Comparison, error) {
+	p = handle.Made(p)
+	if r.Votes != nil && r.Votes.FromVotes() {
+		return nil, errors.New("the plan must be by a prior, and not by votes")
+	}
+	rows := make([]ensemble.Ready, 0, len(p.Choices)+len(p.Refused))
+	for i, c := range p.Choices {
+		rows = append(rows, ensemble.Ready{Name: c.Name, Title: c.Title(), Mechanism: c.Mechanism,
+			Planned: &ensemble.Planned{Total: c.Total, Expected: c.Agreement.Expected,
+				Worth: c.Worth.Labels, Chosen: i == 0}})
+	}
+	for _, x := range p.Refused {
+		rows = append(rows, ensemble.Ready{Name: x.Name, Refused: x.Err})
+	}
+	c, err := ensemble.CompareTogether(ctx, b, r.setting(), r.Budget, r.Queries, rows)
+	if err == nil {
+		c.Several = r.Several
+	}
+	return c, err
+}
+
+// Table returns the choices as the header and rows of a table for people. Costs are rounded up.
+func (p *Plan) Table() (header []string, rows [][]string) {
+	p = handle.Made(p)
+	for _, c := range p.Choices {
+		per := c.Mechanism.PerAnswer()
+		one := []string{num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true)}
+		if c.Mechanism.Together().Most > 0 {
+			one = []string{"-", "-"} // no label has a price of its own
+		}
+		worth := c.Worth.String()
+		if c.Worth.Of == 0 {
+			worth = "-"
+		}
+		rows = append(rows, []string{c.Title(), one[0], one[1],
+			strings.TrimSuffix(c.Agreement.String(), " %"), worth,
+			num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
+	}
+	return []string{"mechanism", "ε each", "δ each", "agrees %", "worth", "ε all", "δ all"}, rows
+}
+
+// String returns the expected share in percent, with the standard error of an estimate.
+func (a Agreement) String() string {
+	if a.StandardError > 0 {
+		return fmt.Sprintf("%.1f ± %.1f %%", 100*a.Expected, 100*a.StandardError)
+	}
+	return num.Percent(a.Expected)
 }

@@ -33,3 +33,40 @@ func (e *LedgerError) Unwrap() error { return e.Err }
 func usagef(format string, args ...any) error {
 	return &UsageError{check.Namedf(format, args...)}
 }
+
+// The parameters that errors name; a front end has a name of its own for each.
+const (
+	pAcceptWeak     check.Parameter = "accept weak"
+	pAffected       check.Parameter = "affected"
+	pCheckpoint     check.Parameter = "checkpoint"
+	pData           check.Parameter = "data"
+	pDelta          check.Parameter = "delta"
+	pDraw           check.Parameter = "draw"
+	pEncode         check.Parameter = "encode"
+	pEnsemble       check.Parameter = "ensemble"
+	pEnsembleDigest check.Parameter = "ensemble digest"
+	pEpsilon        check.Parameter = "epsilon"
+	pForce          check.Parameter = "force"
+	pHeadFile       check.Parameter = "head file"
+	pK              check.Parameter = "number of teachers K"
+	pQueryIDs       check.Parameter = "query ids"
+	pKey            check.Parameter = "key"
+	pLedger         check.Parameter = "ledger"
+	pM              check.Parameter = "privacy allowance m"
+	pMechanism      check.Parameter = "mechanism"
+	pMissing        check.Parameter = "missing"
+	pNewCharge      check.Parameter = "new charge"
+	pNewKey         check.Parameter = "new key"
+	pOutCompression check.Parameter = "compression of the labels"
+	pOutFormat      check.Parameter = "format of the labels"
+	pOutput         check.Parameter = "output file"
+	pQueries        check.Parameter = "queries"
+	pRecords        check.Parameter = "records"
+	pRequestID      check.Parameter = "request id"
+	pSeed           check.Parameter = "seed"
+	pTable          check.Parameter = "table"
+	pTeacherDelta   check.Parameter = "teacher delta"
+	pTeachers       check.Parameter = "teachers"
+	pLabelEpsilon   check.Parameter = "label epsilon"
+	pVotesCastAnew  check.Parameter = "votes cast anew"
+)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -108,3 +109,36 @@ func (o *Online) keptPlan(ctx context.Context, stated *Statement) (plan Plan, fo
 	}
 	return plan, found && err == nil, err
 }
+
+// Ready returns nil if a query that the budget allows could be charged now. A budget that is spent
+// is no error: what was answered is answered again. Errors and cost are those of
+// [ledger.Ledger.Ready].
+func (o *Online) Ready(ctx context.Context) error {
+	o = o.made()
+	book, err := o.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	err = book.Ready(ctx)
+	o.noteFailure(book, err)
+	return err
+}
+
+// Usable returns what can still be charged in a state of the ledger: what the ledger has left or,
+// unless a total that protects nobody is accepted, what is left below such a total, whichever is
+// less. It is rounded down.
+func (o *Online) Usable(now ledger.State) ledger.Cost {
+	s := o.made().options.Charge.strength()
+	if s.accept {
+		return now.Remaining
+	}
+	most := ensemble.MostWorth(s.records)
+	limit, err := ledger.NewBudget(most.Epsilon, most.Delta)
+	if err != nil {
+		return ledger.Cost{} // the limit is one of a ledger, which has no smaller amounts
+	}
+	return Least(now.Remaining, limit.Cost().Minus(now.Spent))
+}
+
+// Least returns the smaller ε and the smaller δ of two costs.
+func Least(a, b ledger.Cost) ledger.Cost { return a.Minus(a.Minus(b)) }

@@ -2,8 +2,13 @@ package release
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
@@ -115,4 +120,86 @@ func (r *reading) end() error {
 			"paid for")}
 	}
 	return nil
+}
+
+// errSimulated refuses coins from a seed for votes that were paid for.
+var errSimulated = errors.New("answers drawn from a seed are no release")
+
+// answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].
+// Missing votes, where the reader's policy lets any be, become fair coins over the classes
+// first, unless the mechanism takes missing votes. Where the votes were paid for, coins from
+// a seed are an errSimulated. It stops with the context's error. On error there are no answers.
+// Several goroutines may call it at once.
+func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins randsrc.Coins,
+	b *votes.Batch) ([]int, error) {
+	if r.paid != nil && !r.free && !coins.Private() {
+		return nil, errSimulated
+	}
+	coins = coins.Own()
+	named := coins.Named()
+	answers := make([]int, b.Len())
+	for i := range answers {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		missing := 0
+		if b.Missing != nil && !m.Setting().Missing {
+			missing, b.Missing[i] = b.Missing[i], 0
+		}
+		name := ""
+		if named { // an id that counts up is formatted, which takes as long as to draw
+			name = b.ID(i)
+		}
+		var err error
+		if answers[i], err = m.AnswerMissing(coins, name, b.Row(i), missing); err != nil {
+			return nil, fmt.Errorf("query %q: %w", b.ID(i), err)
+		}
+	}
+	return answers, nil
+}
+
+// A reread reads files of votes as often as it is asked to: once to count and check them,
+// once to answer them.
+type reread struct {
+	paths []string
+	stdin io.Reader
+	kept  *votes.Kept // nil where they are read once
+}
+
+// keep reads what can be read once only, stdin and pipes, to its end, so that open can open it more
+// than once.
+func (t *reread) keep(ctx context.Context, o votes.Options) (err error) {
+	o.Stdin = t.stdin
+	t.kept, err = votes.Keep(ctx, o, t.paths...)
+	return Unreadable(ctx, err)
+}
+
+// open opens the votes from their beginning.
+func (t *reread) open(ctx context.Context, o votes.Options) (r *votes.Reader, err error) {
+	if t.kept != nil {
+		r, err = t.kept.Open(ctx, o)
+	} else {
+		o.Stdin = t.stdin
+		r, err = votes.Open(ctx, o, t.paths...)
+	}
+	return r, Unreadable(ctx, err)
+}
+
+func (t *reread) close() {
+	if t.kept != nil {
+		_ = t.kept.Close() // it was only read again
+	}
+}
+
+// Unreadable marks an error of reading as an [InputError], and one of the spool as an
+// [OutputError]. An interruption stays what it is.
+func Unreadable(ctx context.Context, err error) error {
+	var place *votes.PlaceError
+	switch {
+	case err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return err
+	case errors.As(err, &place):
+		return &OutputError{err}
+	}
+	return &InputError{err}
 }

@@ -21,7 +21,7 @@ type toy struct{ file, path, edited, line, row string }
 
 var toys = []toy{
 	{
-		"mechanism.go.txt", "ensemble/toyflip.go", "ensemble/mechanisms.go",
+		"mechanism.go.txt", "ensemble/toyflip.go", "ensemble/description.go",
 		"\t\tMissing: true, calibrate: pure(PermuteAndFlip)},\n",
 		"\t{Name: \"toy-flip\", About: \"toy flip\", calibrate: pure(toyFlip)},\n",
 	},

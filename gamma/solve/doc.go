@@ -40,7 +40,7 @@
 // cheaply, or where a certified function is within 1e-10 of the bound (1e-8 for more than 512
 // teachers): beside a constant, thousands of multisets are the worst but for rounding errors. Where
 // HiGHS fails, plain Go's solver begins anew; where that fails, or where Options.Work is taken
-// (work.go), the loop ends with the best certified function, the last relaxation's proof, and the gap
+// (solve.go), the loop ends with the best certified function, the last relaxation's proof, and the gap
 // that this proof shows.
 //
 // Where γ comes from proves nothing. It is rounded down to multiples of 2⁻⁵³, and one more

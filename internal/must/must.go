@@ -1,7 +1,11 @@
 // Package must fails a test unless a condition holds, and ends contexts at a chosen step.
 package must
 
-import "math"
+import (
+	"context"
+	"math"
+	"sync/atomic"
+)
 
 // TB has the methods of a test that this package needs: *testing.T, *testing.B and *rapid.T have
 // it.
@@ -28,4 +32,26 @@ func Near(t TB, what string, got, want, relative float64) {
 	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
 		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
 	}
+}
+
+// EndAfter returns a context whose Err is nil when first asked n times, and err from then on, so
+// that a test can stop work at each of its steps. Its Done never ends. Any number of goroutines may
+// ask.
+func EndAfter(n int, err error) context.Context {
+	c := &ending{Context: context.Background(), err: err}
+	c.left.Store(int64(n))
+	return c
+}
+
+type ending struct {
+	context.Context
+	left atomic.Int64
+	err  error
+}
+
+func (c *ending) Err() error {
+	if c.left.Add(-1) < 0 {
+		return c.err
+	}
+	return nil
 }
