@@ -55,10 +55,26 @@ func differ(got, want string, tolerance float64) (int, string) {
 			return i + 1, fmt.Sprintf("%d lines, want %d", len(g), len(w))
 		}
 		if !alike(g[i], w[i], tolerance) {
-			return i + 1, fmt.Sprintf("\n got %s\nwant %s\n", g[i], w[i])
+			same := 0
+			for same < min(len(g[i]), len(w[i])) && g[i][same] == w[i][same] {
+				same++
+			}
+			return i + 1, fmt.Sprintf("\n got %s\nwant %s\n", around(g[i], same), around(w[i], same))
 		}
 	}
 	return 0, ""
+}
+
+// around returns a line, and of a long one what is beside a place.
+func around(line string, at int) string {
+	const most = 120
+	if from := at - most; from > 0 {
+		line, at = "…"+line[from:], most
+	}
+	if to := at + 2*most; to < len(line) {
+		line = line[:to] + "…"
+	}
+	return strings.ToValidUTF8(line, "")
 }
 
 // alike reports whether two lines have the same text and the same numbers.
