@@ -24,8 +24,8 @@ var (
 )
 
 // Compare fails the test where got is not what testdata/name holds, and names the first line that
-// differs. Whole numbers must be equal; other numbers may differ by a relative tolerance, and by a unit
-// in the last digit that is printed where the tolerance is above 0. -update writes the file.
+// differs. Whole numbers must be equal. Where the tolerance is above 0, other numbers may differ by that part
+// of themselves, by 10⁻¹², and by a unit in the last digit that is printed. -update writes the file.
 func Compare(t *testing.T, name, got string, tolerance float64) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
@@ -95,7 +95,7 @@ func alike(got, want string, tolerance float64) bool {
 		}
 		x, err := strconv.ParseFloat(a[i], 64)
 		y, err2 := strconv.ParseFloat(b[i], 64)
-		if err != nil || err2 != nil || math.Abs(x-y) > max(tolerance*math.Abs(y), 1.5*unit(a[i]), 1.5*unit(b[i])) {
+		if err != nil || err2 != nil || math.Abs(x-y) > max(tolerance*math.Abs(y), 1e-12, 1.5*unit(a[i]), 1.5*unit(b[i])) {
 			return false
 		}
 	}
