@@ -163,8 +163,8 @@ func TestPMFError(t *testing.T) {
 	if rel, abs := PMFError(0); rel != 0 || abs != 0 {
 		t.Errorf("PMFError(0) = %g, %g", rel, abs)
 	}
-	if rel, _ := PMFError(1 << 41); !math.IsInf(rel, 1) {
-		t.Errorf("PMFError(2⁴¹) = %g, want +Inf", rel)
+	if rel, abs := PMFError(1 << 41); !math.IsInf(rel, 1) || !math.IsInf(abs, 1) {
+		t.Errorf("PMFError(2⁴¹) = %g, %g, want +Inf", rel, abs)
 	}
 	mustPanic(t, "PMFError(-1)", func() { PMFError(-1) })
 }
