@@ -20,7 +20,13 @@ import (
 // make a total of ε = 12, which protects nobody.
 func large(t *testing.T) (Options, *buffer) {
 	t.Helper()
-	budget, err := ledger.NewBudget(40, 0.5)
+	return holding(t, 40, 0.5)
+}
+
+// holding is the same of a ledger that holds so much.
+func holding(t *testing.T, epsilon, delta float64) (Options, *buffer) {
+	t.Helper()
+	budget, err := ledger.NewBudget(epsilon, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,5 +153,14 @@ func TestRemainingAnswers(t *testing.T) {
 		if got := s.rest(ctx, m, ledger.State{}); got != nil {
 			t.Errorf("%s: %+v is left, by a ledger that cannot be read", c.Name, got)
 		}
+	}
+}
+
+// A server that spends its whole ledger warns of nothing.
+func TestNoWarningOfWhatCanBeSpent(t *testing.T) {
+	o, log := holding(t, 8, 1e-3)
+	s := newServer(t, o)
+	if s.warnOfRest(t.Context()); log.String() != "" {
+		t.Errorf("the log: %s", log)
 	}
 }

@@ -128,6 +128,10 @@ func TestAllThatIsSaidOfCurves(t *testing.T) {
 	s.add("point where nothing fits", p, err)
 	p, err = NewPoint(t.Context(), of, "queries", 0)
 	s.add("point that breaks a rule", p, err)
+	p, err = NewPoint(t.Context(), stating(base+" affected=9"), "queries", 4)
+	s.add("point of more teachers than there are", p, err)
+	p, err = NewPoint(t.Context(), stating(base+" affected=9"), "K", 3)
+	s.add("point of as many teachers as there are", p, err)
 	svg, err := DrawCurve(stating(base+" agreement=0"), "K", nil, 0)
 	s.add("picture of nothing, nothing wanted", svg, err)
 	for _, step := range []string{"vote", "noise", "labels", "bill", "end"} {
