@@ -12,6 +12,14 @@ HIGHS = env="$$(scripts/highs found)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
+# One form of every package: what one target or another checkout has compiled serves all, archives too.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS 2>/dev/null)) -trimpath)
+
+# Random tests (rapid) draw the same values every time, so that what passes once passes again. Targets
+# that search draw others each time.
+export RAPID_SEED := 1
+test-long mutants mutants-listed fuzz: export RAPID_SEED := 0
+
 .PHONY: demo highs proofs prover test build lint race plain beam wheel web man services test-services test-postgres test-web test-python-pages-checker dist dist-twice dist-test install-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
@@ -48,15 +56,17 @@ RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progres
 # Scripts of the command that solve. With plain Go all others are those of make test.
 SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_errors|sweep_objectives|verify|version)$$
 
+# A race hangs on no values: a tenth of make test's are drawn.
+race: export RAPID_CHECKS := 10
 race: ## the race detector, where anything runs in parallel (scripts/packages)
 	$(HIGHS) $(TEST) -race -timeout 40m $$(scripts/packages race)
 	$(HIGHS) $(TEST) -race -timeout 40m -run '$(RACED)' ./cmd/darrm
 
 plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
 	CGO_ENABLED=0 go build ./...
-	GOOS=windows CGO_ENABLED=0 go build -trimpath ./... # make dist takes it out of the build cache
-	GOOS=windows CGO_ENABLED=0 go vet -trimpath ./internal/filelock ./internal/testing/pgtest ./internal/readfile ./ledger ./release
-	GOOS=darwin CGO_ENABLED=0 go build -trimpath ./internal/filelock ./internal/testing/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody ./bench/processor
+	GOOS=windows CGO_ENABLED=0 go build ./...
+	GOOS=windows CGO_ENABLED=0 go vet ./internal/filelock ./internal/testing/pgtest ./internal/readfile ./ledger ./release
+	GOOS=darwin CGO_ENABLED=0 go build ./internal/filelock ./internal/testing/pgtest ./internal/readfile ./internal/atomicfile ./internal/nobody ./bench/processor
 	CGO_ENABLED=0 $(TEST) -timeout 30m $$(scripts/packages plain)
 	CGO_ENABLED=0 $(TEST) -timeout 30m -run '$(SOLVING)' ./cmd/darrm
 
@@ -64,7 +74,7 @@ beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && export CGO_ENABLED=0 && go vet ./... && $(TEST) -timeout 20m ./...
 
 wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/darrm/darrm/cmd/darrm/internal/cli.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
+	CGO_ENABLED=0 go build -ldflags "-s -w -X github.com/darrm/darrm/cmd/darrm/internal/cli.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
 	rm -f dist/darrm-*.whl
 	rm -rf bin/licenses && mkdir -p bin/licenses && scripts/licenses bin/plain/darrm "$$PWD/bin/licenses"
 	python3 python/wheel.py bin/plain/darrm bin/licenses dist

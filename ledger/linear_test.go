@@ -24,7 +24,7 @@ func TestLinearisable(t *testing.T) {
 // probability .96 by the same measure. Two processes that overwrite each other are noticed as
 // damage, before anybody gets a wrong answer.
 func TestLinearMutantsDie(t *testing.T) {
-	for _, m := range []mutant.Mutant{
+	list := []mutant.Mutant{
 		{Name: "a process overwrites what others wrote", File: "session.go",
 			Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
 		{Name: "nobody waits for the lock", File: "filestore.go",
@@ -37,8 +37,9 @@ func TestLinearMutantsDie(t *testing.T) {
 			Old:    "err := l.write(s, g.entries)\n",
 			New:    "g.finish(State{}, nil)\n\tg.waiting = nil\n\terr := l.write(s, g.entries)\n",
 			Killer: "TestLinearisable"},
-	} {
-		m.CheckPlace(t)
+	}
+	mutant.CheckPlaces(t, list)
+	for _, m := range list {
 		if ledgersuite.Long() {
 			t.Run(m.Name, m.MustDie)
 		}

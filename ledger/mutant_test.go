@@ -22,7 +22,7 @@ func TestMutantsDie(t *testing.T) {
 	if testing.Short() || raced.Enabled {
 		t.Skip("compiles the package several times; the race detector adds nothing")
 	}
-	for _, p := range []planted{
+	list := []planted{
 		{"the count is ignored", "request.go", "return r.Unit.Times(r.Count)", "return r.Unit",
 			"TestCountMatters", false},
 		{"the receipt comes before the write", "group.go", "err := l.write(s, g.entries)\n",
@@ -399,12 +399,16 @@ func TestMutantsDie(t *testing.T) {
 			"TestOpenOrCreateRefuses", false},
 		{"another relation is opened", "opencreate.go", "case l.Relation() != relation:",
 			"case false:", "TestOpenOrCreateRefuses", false},
-	} {
-		m := mutant.Mutant{Name: p.name, File: p.file, Old: p.old, New: p.new, Killer: p.killer}
-		m.CheckPlace(t)
+	}
+	mutants := make([]mutant.Mutant, len(list))
+	for i, p := range list {
+		mutants[i] = mutant.Mutant{Name: p.name, File: p.file, Old: p.old, New: p.new, Killer: p.killer}
+	}
+	mutant.CheckPlaces(t, mutants)
+	for i, p := range list {
 		if !long || p.tracer && (runtime.GOOS != "linux" || runtime.GOARCH != "amd64") {
 			continue
 		}
-		t.Run(p.name, func(t *testing.T) { m.MustDie(t) })
+		t.Run(p.name, mutants[i].MustDie)
 	}
 }

@@ -28,15 +28,16 @@ func TestLinearisable(t *testing.T) {
 
 // Planted lost updates.
 func TestLinearMutantsDie(t *testing.T) {
-	for _, m := range []mutant.Mutant{
+	list := []mutant.Mutant{
 		{Name: "nothing is committed", File: "tx.go", Old: "err := t.tx.Commit(ctx)",
 			New: "err := t.tx.Rollback(ctx)", Killer: "TestLinearisable"},
 		{Name: "what was lost is a success", File: "tx.go", Old: "	case stored:\n",
 			New: "	case stored || true:\n", Killer: "TestLinearisable"},
 		{Name: "a handle does not read what others wrote", File: "../session.go",
 			Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
-	} {
-		m.CheckPlace(t)
+	}
+	mutant.CheckPlaces(t, list)
+	for _, m := range list {
 		if ledgersuite.Long() && os.Getenv(pgtest.BinEnv) != "" {
 			t.Run(m.Name, m.MustDie)
 		}

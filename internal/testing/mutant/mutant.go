@@ -35,15 +35,72 @@ func (m *Mutant) CheckPlace(t *testing.T) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		return changed // nothing compiles here
 	}
-	dir, name := filepath.Split(m.File)
-	p, err := load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.check(name, changed); err != nil {
+	if err := compile(map[string]string{m.File: changed}); err != nil {
 		t.Errorf("%s does not compile: %v", m.Name, err)
 	}
 	return changed
+}
+
+// CheckPlaces does what CheckPlace does, for all of list. Changes of different places are checked together,
+// and by halves where they do not compile together: two may leave a variable without a use.
+func CheckPlaces(t *testing.T, list []Mutant) {
+	t.Helper()
+	_, err := exec.LookPath("go")
+	var together, later []Mutant
+	changed := map[string]string{}
+	for _, m := range list {
+		source, begun := changed[m.File]
+		if !begun {
+			b, err := os.ReadFile(m.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source = string(b)
+		}
+		next, n := replace(source, m.Old, m.New)
+		switch {
+		case n == 1:
+			changed[m.File] = next
+			together = append(together, m)
+		case begun: // a change before it may have taken its place
+			later = append(later, m)
+		default:
+			m.CheckPlace(t) // says what is wrong
+		}
+	}
+	switch half := len(together) / 2; {
+	case err != nil || compile(changed) == nil: // or nothing compiles here
+	case half == 0:
+		together[0].CheckPlace(t)
+	default:
+		CheckPlaces(t, together[:half])
+		CheckPlaces(t, together[half:])
+	}
+	if len(later) > 0 {
+		CheckPlaces(t, later)
+	}
+}
+
+// compile returns what the compiler says of files with other contents.
+func compile(files map[string]string) error {
+	folders := map[string]map[string]string{}
+	for path, content := range files {
+		dir, name := filepath.Split(path)
+		if folders[dir] == nil {
+			folders[dir] = map[string]string{}
+		}
+		folders[dir][name] = content
+	}
+	for dir, changed := range folders {
+		p, err := load(dir)
+		if err != nil {
+			return err
+		}
+		if err := p.check(changed); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replace returns source with next in the place of the first old, and how often old is in source.
@@ -127,9 +184,9 @@ func AllDie(t *testing.T, list []Mutant) {
 		t.Skip("reads sources, and runs nothing of them")
 	}
 	t.Parallel()
-	for _, m := range list {
-		m.CheckPlace(t)
-		if os.Getenv("DARRM_LONG") != "" {
+	CheckPlaces(t, list)
+	if os.Getenv("DARRM_LONG") != "" {
+		for _, m := range list {
 			t.Run(m.Name, m.MustDie)
 		}
 	}

@@ -75,23 +75,25 @@ func load(dir string) (*typed, error) {
 	return p, nil
 }
 
-// check returns what the compiler would say of the package with that content of a file; nil where
-// the file is none of the package on this system.
-func (p *typed) check(name, content string) error {
-	i := slices.Index(p.names, name)
-	if i < 0 {
-		return nil
-	}
+// check returns what the compiler would say of the package with other contents of files. A file that
+// is none of the package on this system does not count.
+func (p *typed) check(contents map[string]string) error {
 	loading.Lock() // of the set of files
 	defer loading.Unlock()
-	changed, err := parser.ParseFile(p.set, name, content, 0)
-	if err != nil {
-		return err
-	}
 	files := slices.Clone(p.files)
-	files[i] = changed
+	for name, content := range contents {
+		i := slices.Index(p.names, name)
+		if i < 0 {
+			continue
+		}
+		changed, err := parser.ParseFile(p.set, name, content, 0)
+		if err != nil {
+			return err
+		}
+		files[i] = changed
+	}
 	config := types.Config{Importer: p.importer, FakeImportC: true,
 		Sizes: types.SizesFor("gc", runtime.GOARCH)}
-	_, err = config.Check(changed.Name.Name, p.set, files, nil)
+	_, err := config.Check(files[0].Name.Name, p.set, files, nil)
 	return err
 }

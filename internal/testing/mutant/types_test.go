@@ -28,12 +28,12 @@ func TestCheck(t *testing.T) {
 		{"\"strings\"", "\"strings\"\n\t\"io\"", "imported and not used"},
 	} {
 		changed := strings.Replace(string(source), c.old, c.next, 1)
-		err := p.check(file, changed)
+		err := p.check(map[string]string{file: changed})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q for %q: %v, want %q", c.next, c.old, err, c.want)
 		}
 	}
-	if err := p.check("other_windows.go", "nothing"); err != nil {
+	if err := p.check(map[string]string{"other_windows.go": "nothing"}); err != nil {
 		t.Errorf("a file of another system: %v", err)
 	}
 }

@@ -166,7 +166,7 @@ func TestFewAnswersOfClasses(t *testing.T) {
 func TestValuesAreMonotone(t *testing.T) {
 	const left = 4e-4 // the promise is met within a tolerance
 	rng := rand.New(rand.NewPCG(55, 1))
-	settings, worse := 24, 0
+	settings, worse := 16, 0
 	if long {
 		settings = 400
 	}
