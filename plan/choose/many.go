@@ -74,12 +74,7 @@ func (m Many) CompleteNoise(ctx context.Context, n Noise, k int, names []string,
 	default:
 		return o, usagef("shape = %q treats the labels alike: leave it out beside %s and %s, or say %q", o.Shape, pShares, pCost, gamma.ByName)
 	}
-	mean := 0.0
-	if n.PriorMean != nil {
-		mean = *n.PriorMean
-	}
-	err = l.ByName(&o, k, mean)
-	return o, err
+	return o, l.ByName(&o, k, meanOr0(n.PriorMean))
 }
 
 // Losses returns what is stated of classes with these names.
@@ -89,6 +84,48 @@ func (m Many) Losses(names []string) (l plan.Losses, err error) {
 	}
 	l.Costs, err = ParseCosts(m.Cost, names, l.Shares)
 	return l, err
+}
+
+// State sets the losses of a plan for classes with these names, or numbered ones, and its prior of votes: of this
+// mean where it is not nil.
+func (m Many) State(r *plan.Request, names []string, mean *float64) (err error) {
+	if len(names) != r.Classes {
+		names = Numbered(r.Classes)
+	}
+	if r.Losses, err = m.Losses(names); err != nil {
+		return err
+	}
+	if r.Losses.Stated() {
+		r.Votes, err = plan.NamedLaw(r.K, r.Classes, meanOr0(mean), r.Losses.Shares)
+		return err
+	}
+	r.Votes, err = Prior(r.K, r.Classes, mean)
+	return err
+}
+
+// Prior returns the prior of votes of a plan: by a mean unless it is nil.
+func Prior(k, classes int, mean *float64) (*plan.Law, error) {
+	if mean != nil {
+		return plan.Prior(k, classes, *mean)
+	}
+	return plan.DefaultLaw(k, classes)
+}
+
+// PlannedNoise returns how a plan solves for the noise function of k teachers: for agreement, since labels are meant
+// for use, and for its losses.
+func PlannedNoise(ctx context.Context, k int, mean *float64, l plan.Losses) (solve.Options, error) {
+	o, err := Noise{Objective: Agreement, PriorMean: mean}.Complete(ctx, k, nil)
+	if err != nil {
+		return o, err
+	}
+	return o, l.ByName(&o, k, meanOr0(mean))
+}
+
+func meanOr0(mean *float64) float64 {
+	if mean == nil {
+		return 0
+	}
+	return *mean
 }
 
 // checkTable refuses shares and costs, where they are stated beside a table, that the table is not for: they name

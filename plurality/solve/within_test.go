@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -140,5 +141,29 @@ func TestTooLargeIsCountedFirst(t *testing.T) {
 		} else {
 			t.Logf("δ = %v: %d MiB", big.Delta, mib)
 		}
+	}
+}
+
+// What allows too few steps for a fine gap is refused before the first one; a coarse gap, and a start that is
+// nearly best, are tried.
+func TestTooFewStepsAreNotBegun(t *testing.T) {
+	steps := func(epsilon, gap float64) (steps int, err error) {
+		p := plurality.Problem{K: 16, Classes: 4, Epsilon: epsilon, Affected: 1}
+		all := must.Get(newRows(t.Context(), mustSystem(t, p), Options{}))(t)
+		_, values := all.block(all.blocks() - 1)
+		o := Options{Method: FirstOrder, Gap: gap, Workers: 1, Work: (fineSteps - 1) * int64(values),
+			Progress: func(p Progress) { steps = p.Steps }}
+		_, err = Optimal(t.Context(), p, plurality.DefaultObjective(4), o)
+		return steps, err
+	}
+	limit := (*LimitError)(nil)
+	if n, err := steps(.1, 1e-4); n != 0 || !errors.As(err, &limit) {
+		t.Errorf("%d steps, %v", n, err)
+	}
+	if n, err := steps(.1, 1e-2); n == 0 {
+		t.Errorf("a coarse gap: %d steps, %v", n, err)
+	}
+	if n, err := steps(6, 1e-4); n == 0 || err != nil {
+		t.Errorf("a good start: %d steps, %v", n, err)
 	}
 }

@@ -64,7 +64,7 @@ func (f *aggregateFlags) writeLaw(c *cobra.Command, a *cli.App, g choose.Choice)
 		err   error
 	)
 	if t.Gamma == nil && t.Plurality == nil && t.Answers == nil {
-		prior, err = law(s.K, s.Classes, f.Noise.PriorMean)
+		prior, err = choose.Prior(s.K, s.Classes, f.Noise.PriorMean)
 	} else {
 		prior, err = choose.PriorOf(t, s.K, s.Classes)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
 )
 
 // sizesFlags are the flags of a plan for several numbers of teachers.
@@ -78,7 +79,7 @@ func (f *planFlags) sizesOf(c *cobra.Command, classes int) (out []plan.Size, err
 		if f.sizes.means.Given {
 			s.Votes, err = plan.Prior(k, classes, f.sizes.means.Values[i])
 		} else {
-			s.Votes, err = law(k, classes, f.problem.Noise.PriorMean)
+			s.Votes, err = choose.Prior(k, classes, f.problem.Noise.PriorMean)
 		}
 		if err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -208,7 +209,7 @@ func (s *survey) best(c *cobra.Command, a *cli.App, reading *votes.Reading, budg
 	r := plan.Of(ensemble.Stated{K: d.K, Classes: classes, Affected: &affected, Neighbours: s.problem.Neighbours,
 		Missing: d.Missing > 0, Several: several})
 	r.Queries, r.Budget = several.Answers(int(d.Queries), affected), budget
-	if r.Votes, err = law(d.K, classes, s.problem.Noise.PriorMean); err != nil {
+	if r.Votes, err = choose.Prior(d.K, classes, s.problem.Noise.PriorMean); err != nil {
 		return best, 0, err
 	}
 	solvers(a, &r, s.problem) // a survey needs no cache

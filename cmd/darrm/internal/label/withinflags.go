@@ -225,48 +225,21 @@ func (w *within) report(a *cli.App, s *release.Summary) {
 }
 
 // stateLosses sets the losses of the request, its prior, and what labels with losses are for.
-func stateLosses(c *cobra.Command, f *problem.Flags, names []string, r *plan.Request) (err error) {
-	if len(names) != r.Classes {
-		names = choose.Numbered(r.Classes)
-	}
-	if r.Losses, err = f.Many.Losses(names); err != nil {
+func stateLosses(c *cobra.Command, f *problem.Flags, names []string, r *plan.Request) error {
+	if err := f.Many.State(r, names, f.Noise.PriorMean); err != nil {
 		return err
 	}
-	if !r.Losses.Stated() {
-		r.Votes, err = law(r.K, r.Classes, f.Noise.PriorMean)
-		return err
-	}
-	if r.For == plan.ForStudent && !c.Flags().Changed("for") {
+	if r.Losses.Stated() && r.For == plan.ForStudent && !c.Flags().Changed("for") {
 		r.For = plan.ForLabels
 	}
-	mean := 0.0
-	if f.Noise.PriorMean != nil {
-		mean = *f.Noise.PriorMean
-	}
-	r.Votes, err = plan.NamedLaw(r.K, r.Classes, mean, r.Losses.Shares)
-	return err
+	return nil
 }
 
-// law returns the prior of votes: by --prior-mean where it is given.
-func law(k, classes int, mean *float64) (*plan.Law, error) {
-	if mean != nil {
-		return plan.Prior(k, classes, *mean)
-	}
-	return plan.DefaultLaw(k, classes)
-}
-
-// solvers sets what a plan solves with. Labels are meant for use, so γ is optimal for agreement.
+// solvers sets what a plan solves with.
 func solvers(a *cli.App, r *plan.Request, f *problem.Flags) {
 	by := f.Solvers(a)
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		options, err := choose.Noise{Objective: choose.Agreement, PriorMean: f.Noise.PriorMean}.Complete(ctx, p.K, nil)
-		if err == nil {
-			mean := 0.0
-			if f.Noise.PriorMean != nil {
-				mean = *f.Noise.PriorMean
-			}
-			err = r.Losses.ByName(&options, p.K, mean)
-		}
+		options, err := choose.PlannedNoise(ctx, p.K, f.Noise.PriorMean, r.Losses)
 		if err != nil {
 			return nil, err
 		}
