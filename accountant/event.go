@@ -154,9 +154,9 @@ func noiseRange(name string, x float64) error {
 	return nil
 }
 
-func pureRange(name string, x float64) error {
+func pureRange(x float64) error {
 	if x > maxPure {
-		return check.Wantf(name, x, "at most %g", maxPure)
+		return check.Wantf("epsilon", x, "at most %g", maxPure)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func factsOf(e Event) (facts, error) {
 			f.twoRho = square(num.Decimal(e.Cost.Epsilon))
 			f.rdp = func(alpha float64) float64 { return responseRDP(e.Cost.Epsilon, alpha) }
 		}
-		return f, pureRange("epsilon", e.Cost.Epsilon)
+		return f, pureRange(e.Cost.Epsilon)
 	case BoundedRange:
 		if f, err := factsOf(ApproxDP{Cost{Epsilon: e.Epsilon}, e.Neighbours}); err != nil {
 			return f, err

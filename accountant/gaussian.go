@@ -23,7 +23,7 @@ import (
 // (2018), Theorem 8.
 func GaussianDelta(sigma, epsilon float64) (float64, error) {
 	if err := cmp.Or(noiseRange("noise multiplier", sigma), check.Epsilon("epsilon", epsilon),
-		pureRange("epsilon", epsilon)); err != nil {
+		pureRange(epsilon)); err != nil {
 		return 0, err
 	}
 	return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), nil
@@ -123,7 +123,7 @@ func checkTarget(target Cost) error {
 	if target.Delta == 0 {
 		return check.Want("delta", target.Delta, "above 0: normal noise has no pure guarantee")
 	}
-	return pureRange("epsilon", target.Epsilon)
+	return pureRange(target.Epsilon)
 }
 
 // normalEdge is a point z at which the mass of the standard normal is cut: the mass on the side of z

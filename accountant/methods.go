@@ -163,7 +163,7 @@ func takeGaussian(charges []Charge) (composition, error) {
 		func(delta float64) (float64, error) {
 			return gaussianEpsilon(sigma, delta)
 		}, func(epsilon float64) (float64, error) {
-			if err := pureRange("epsilon", epsilon); err != nil {
+			if err := pureRange(epsilon); err != nil {
 				return 0, err
 			}
 			return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
-	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -215,7 +215,7 @@ func (s *System) PermuteAndFlip() []float64 {
 		for n, x := range nodes {
 			all := weights[n]
 			for i, r := range rho {
-				all *= noise.Power(1-float64(r*x), int(classes[i]))
+				all *= num.Power(1-float64(r*x), int(classes[i]))
 			}
 			for i, r := range rho {
 				v[i] += r * all / (1 - float64(r*x))

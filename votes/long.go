@@ -233,7 +233,7 @@ func (l *pivot) gather(most int64) error {
 			return err
 		}
 		for ; l.at < l.left(); l.at++ {
-			if _, err := l.take(most); err != nil {
+			if err := l.take(most); err != nil {
 				return err
 			}
 		}
@@ -281,8 +281,8 @@ func (l *pivot) pull() error {
 	return nil
 }
 
-// take enters the next row. It returns the row's query.
-func (l *pivot) take(most int64) (query int, err error) {
+// take enters the next row.
+func (l *pivot) take(most int64) error {
 	b, i := l.raw, l.at
 	fail := func(format string, args ...any) error {
 		f := b.file
@@ -291,23 +291,23 @@ func (l *pivot) take(most int64) (query int, err error) {
 	query, known := l.index[b.IDs[i]]
 	switch {
 	case !known && l.fixed:
-		return 0, fail("query id %s is not among the %d that are answered (%s)", quote(b.IDs[i]),
+		return fail("query id %s is not among the %d that are answered (%s)", quote(b.IDs[i]),
 			len(l.ids), pQueryIDs)
 	case !known && len(l.ids) == maxQueryIDs:
-		return 0, fail("there are more than %d queries", maxQueryIDs)
+		return fail("there are more than %d queries", maxQueryIDs)
 	case !known:
 		id := strings.Clone(b.IDs[i])
 		query = len(l.ids)
 		l.index[id], l.ids, l.rows, l.sets = query, append(l.ids, id), append(l.rows, nil), append(l.sets, nil)
 	case query < l.done:
-		return 0, fail("the rows of query %s are not together, or not in the order of %s: so many votes "+
+		return fail("the rows of query %s are not together, or not in the order of %s: so many votes "+
 			"(%d queries of K = %d teachers) are not sorted in memory", quote(b.IDs[i]), pQueryIDs,
 			len(l.ids), l.k)
 	}
 	teacher, known := l.teachers[b.teachers[i]]
 	if !known {
 		if l.k > 0 && len(l.names) == l.k {
-			return 0, fail("teacher %s is one more than K = %d (%s)", quote(b.teachers[i]), l.k, pK)
+			return fail("teacher %s is one more than K = %d (%s)", quote(b.teachers[i]), l.k, pK)
 		}
 		name := strings.Clone(b.teachers[i])
 		teacher = len(l.names)
@@ -322,21 +322,21 @@ func (l *pivot) take(most int64) (query int, err error) {
 	}
 	if l.r.opts.sets != nil {
 		l.sets[query] = append(l.sets[query], l.mark(teacher, b.Votes[i]))
-		return query, tooMany()
+		return tooMany()
 	}
 	row := l.rows[query]
 	for len(row) <= teacher {
 		row = append(row, noRow)
 		if err := tooMany(); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	if row[teacher] != noRow {
-		return 0, fail("teacher %s votes twice on query %s", quote(b.teachers[i]), quote(b.IDs[i]))
+		return fail("teacher %s votes twice on query %s", quote(b.teachers[i]), quote(b.IDs[i]))
 	}
 	row[teacher] = int16(b.Votes[i])
 	l.rows[query] = row
-	return query, nil
+	return nil
 }
 
 // next yields the next queries.
@@ -398,7 +398,7 @@ func (l *pivot) rowsOf(query int, most int64) error {
 		if at, known := l.index[l.raw.IDs[l.at]]; known && at > query {
 			return nil
 		}
-		if _, err := l.take(most); err != nil {
+		if err := l.take(most); err != nil {
 			return err
 		}
 		l.at++

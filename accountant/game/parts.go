@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // MaxCells is the largest number of cells of a game.
@@ -190,7 +191,7 @@ func (l *lattice) scores(m measure, top int) (s scores) {
 	for _, a := range m.atoms {
 		r, inverse := l.up[l.reach+a.shift], l.up[l.reach-a.shift]
 		for i, n := range powers[:top] {
-			s[i] += float64(a.mass * (whole(inverse, n) - 1 + float64(float64(n)*(r-1))))
+			s[i] += float64(a.mass * (num.Power(inverse, n) - 1 + float64(float64(n)*(r-1))))
 		}
 	}
 	for i, v := range s {
@@ -207,7 +208,7 @@ func (l *lattice) raiseMoments(m measure, sums *[len(orders)]float64) {
 	for j, order := range orders {
 		sum := 0.0
 		for _, a := range m.atoms {
-			sum += float64(a.mass * whole(l.up[l.reach-a.shift], order-1))
+			sum += float64(a.mass * num.Power(l.up[l.reach-a.shift], order-1))
 		}
 		sums[j] = max(sums[j], sum)
 	}

@@ -52,7 +52,7 @@ func (p Pair) moments(second bool, sums *[len(orders)]float64) (infinite float64
 		r *= dearer * dearer      // and now up
 		power, exponent := 1.0, 0 // r^exponent, up to exponent roundings
 		for j, order := range orders {
-			power = float64(power * whole(r, order-1-exponent))
+			power = float64(power * num.Power(r, order-1-exponent))
 			exponent = order - 1
 			sums[j] += float64(mass * power)
 		}
@@ -61,18 +61,6 @@ func (p Pair) moments(second bool, sums *[len(orders)]float64) (infinite float64
 		sums[j] *= 1 + float64(float64(2*order+len(p)+8)*0x1p-52)
 	}
 	return infinite
-}
-
-// whole returns x^n for n ≥ 0.
-func whole(x float64, n int) float64 {
-	y := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			y = float64(y * x)
-		}
-		x = float64(x * x)
-	}
-	return y
 }
 
 func newRenyi(sums [len(orders)]float64, infinite float64) *Renyi {

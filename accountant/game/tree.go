@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // tree holds measures so that the largest Σ m·W over all of them is found without working out each:
@@ -71,7 +73,7 @@ func (l *lattice) features(step float64, m measure) (f [features]float64) {
 				c += float64(a.mass * l.rest[min(l.reach, -k)])
 			}
 		}
-		f[i] = float64(c * whole(l.up[j+l.reach], 8))
+		f[i] = float64(c * num.Power(l.up[j+l.reach], 8))
 	}
 	return f
 }

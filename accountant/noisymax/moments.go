@@ -3,7 +3,7 @@ package noisymax
 import (
 	"math"
 
-	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // run is so many classes of the same number of votes.
@@ -70,7 +70,7 @@ func (l *law) product(runs []run, x int, f float64, up bool) float64 {
 		if up {
 			one = below.up + float64(f*at.up)
 		}
-		v = float64(v * noise.Power(one, r.classes))
+		v = float64(v * num.Power(one, r.classes))
 	}
 	return v
 }

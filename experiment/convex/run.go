@@ -59,10 +59,10 @@ func (p *parameters) sample(r *experiment.Run, t *task, at float64,
 	rng := rand.New(rand.NewPCG(sweep.Seed(r, repeat), math.Float64bits(at)))
 	truth, record := t.draw(rng, d)
 	s.truth = truth
-	if s.private, err = records(rng, record, n, d); err != nil {
+	if s.private, err = records(record, n, d); err != nil {
 		return s, err
 	}
-	s.fresh, err = records(rng, record, p.Fresh, d)
+	s.fresh, err = records(record, p.Fresh, d)
 	return s, err
 }
 

@@ -118,7 +118,7 @@ func label(rng *rand.Rand, z float64) float64 {
 }
 
 // records draws n records.
-func records(rng *rand.Rand, record func([]float64) float64, n, d int) (*data.Records, error) {
+func records(record func([]float64) float64, n, d int) (*data.Records, error) {
 	x, y := make([]float64, n*d), make([]float64, n)
 	for i := range y {
 		y[i] = record(x[i*d : (i+1)*d])

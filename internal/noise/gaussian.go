@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -143,7 +144,7 @@ func NormalMax(runs []Run, sigma float64) []float64 {
 		for r, of := range runs { // in units of σ, above the largest count
 			z := x + float64(runs[0].Count-of.Count)/sigma
 			below[r] = math.Erfc(-z/math.Sqrt2) / 2 // above 1e-24, since z > -10
-			all *= Power(below[r], of.Size)
+			all *= num.Power(below[r], of.Size)
 		}
 		for r, of := range runs {
 			z := x + float64(runs[0].Count-of.Count)/sigma

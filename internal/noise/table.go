@@ -107,7 +107,7 @@ func (t Table) ArgMax(counts []int) []float64 {
 			all := weights[i]
 			for r, x := range runs {
 				factor[r] = below[r] + s*equal[r] // above 0: the largest count's is
-				all *= Power(factor[r], x.Size)
+				all *= num.Power(factor[r], x.Size)
 			}
 			for r := range runs {
 				won[r] += equal[r] / factor[r] * all
@@ -217,18 +217,6 @@ func Spread(counts []int, runs []Run, values []float64) []float64 {
 		out[c] = values[slices.IndexFunc(runs, func(r Run) bool { return r.Count == n })]
 	}
 	return out
-}
-
-// Power returns x^n, n ≥ 0, by squaring.
-func Power(x float64, n int) float64 {
-	y := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			y *= x
-		}
-		x *= x
-	}
-	return y
 }
 
 // invertWords bounds the words of 53 bits that Invert draws: what is still undecided then, with

@@ -65,3 +65,15 @@ func BestOrder(high float64, f func(alpha float64) float64) (alpha, value float6
 	}
 	return alpha, value
 }
+
+// Power returns x^n, n ≥ 0, by squaring, with the same digits on every processor.
+func Power(x float64, n int) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			y = float64(y * x)
+		}
+		x = float64(x * x)
+	}
+	return y
+}

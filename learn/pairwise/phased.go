@@ -139,10 +139,10 @@ func (p *phased) deterministic(eta, first float64,
 	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise),
 		Neighbours: p.Neighbours}
 	once := moved(p.blocks[0])
-	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη)",
+	p.rows = []train.PriceRow{p.row(train.Calibrated, "a record counts as in two pairs (2·2Gη)",
 		4*once, 4*once*star, p.Target.Epsilon)}
 	if p.occurrence < 4 {
-		p.rows = append(p.rows, p.row(0, train.Calibrated,
+		p.rows = append(p.rows, p.row(train.Calibrated,
 			"of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once,
 			p.scales[0], p.Target.Epsilon))
 	}
@@ -151,7 +151,7 @@ func (p *phased) deterministic(eta, first float64,
 		accountant.MaxNoise)
 	// A row to compare with: beyond the accountant's range there is none, and the plan stands.
 	if epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta); err == nil {
-		p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε",
+		p.rows = append(p.rows, p.row(classical, "the same by the formula √(2·ln(1.25/δ))/ε",
 			p.occurrence*once, p.occurrence*once*m, epsilon))
 	}
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)

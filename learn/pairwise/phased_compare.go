@@ -38,12 +38,12 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 			if err != nil {
 				return nil, err
 			}
-			printed := p.row(0, train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta,
+			printed := p.row(train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta,
 				delta*classicalNoise(p.Target), epsilon)
 			printed.InUse = used == rule && p.noise == train.Printed
 			rows = append(rows, printed)
 		}
-		row := p.row(0, train.Calibrated, map[Rule]string{
+		row := p.row(train.Calibrated, map[Rule]string{
 			Paper:    "paper: 12Gη·ln(4/δ)",
 			Chernoff: "chernoff: occurrences by Chernoff's bound",
 			Exact:    "exact: the binomial quantile of the occurrences",
@@ -70,7 +70,7 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 			}
 			s = guess * (1 + 1e-3) // what calibrate would add
 		}
-		row := p.row(0, train.Calibrated, map[Rule]string{
+		row := p.row(train.Calibrated, map[Rule]string{
 			Mixture:  "mixture: each number of occurrences at its own price",
 			Averaged: "averaged: each draw by the share of iterates that it moves",
 		}[rule], p.occurrence*q, p.occurrence*s, p.Target.Epsilon)
@@ -90,15 +90,15 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 			reading = fmt.Sprintf("%d passes in order: cyclic, with %.3g times the steps", k,
 				float64(d.steps)/float64(first.steps))
 		}
-		rows = append(rows, p.row(0, train.Calibrated, reading, scale, scale*star, p.Target.Epsilon))
+		rows = append(rows, p.row(train.Calibrated, reading, scale, scale*star, p.Target.Epsilon))
 	}
 	return rows, nil
 }
 
-// row returns the row of phase k for a sensitivity and a noise, both in units of Gη_k.
-func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale,
+// row returns the row of the first phase for a sensitivity and a noise, both in units of Gη.
+func (p *phased) row(noise train.Noise, reading string, sensitivity, scale,
 	epsilon float64) train.PriceRow {
-	unit := p.norm * p.price.Blocks[k].StepSize
+	unit := p.norm * p.price.Blocks[0].StepSize
 	return train.PriceRow{Noise: noise, Reading: reading, Sensitivity: sensitivity * unit,
 		Deviation: scale * unit, Epsilon: epsilon, Holds: true}
 }

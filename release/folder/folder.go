@@ -193,7 +193,7 @@ func (p Place) publishRound(r *rounds.Round) error {
 	if r.Local != nil {
 		what = "asks"
 	}
-	return writeOnce(p.shared(name(r.Round, what)), 0o666, b)
+	return writeOnce(p.shared(name(r.Round, what)), b)
 }
 
 // newest returns the newest round from the given one on, nil where there is none. A round has up to
@@ -303,8 +303,8 @@ func writeNew(path string, perm fs.FileMode, b []byte) error {
 }
 
 // writeOnce writes a file that may be there already with the same bytes.
-func writeOnce(path string, perm fs.FileMode, b []byte) error {
-	err := writeNew(path, perm, b)
+func writeOnce(path string, b []byte) error {
+	err := writeNew(path, 0o666, b)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}

@@ -51,7 +51,7 @@ func (p Place) PublishKey(k rounds.ShufflerKey) error {
 	if p.Shared == "" || key == nil {
 		return &release.UsageError{Err: errors.New("shared folder and key must be given")}
 	}
-	return writeOnce(p.shared(KeyName), 0o666, key)
+	return writeOnce(p.shared(KeyName), key)
 }
 
 // Shuffler opens the silos' reports, mixes them and gives the mixture out, once in each round. It
@@ -226,7 +226,7 @@ func (s *Shuffler) release(r *rounds.Round, out State) (State, error) {
 	}
 	file, err := s.shuffle.Release(rounds.Book{Folder: book})
 	if err == nil {
-		err = writeOnce(s.shared(name(r.Round, "shuffled")), 0o666, file)
+		err = writeOnce(s.shared(name(r.Round, "shuffled")), file)
 	}
 	s.shuffle = nil // whatever happened, reports are taken anew
 	if err != nil {

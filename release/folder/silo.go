@@ -101,7 +101,7 @@ func (s *Silo) Step(ctx context.Context) (out State, err error) {
 		return out, nil
 	}
 	if err == nil {
-		err = writeOnce(s.shared(place), 0o666, file)
+		err = writeOnce(s.shared(place), file)
 	}
 	if err == nil {
 		out.Did = Answered

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
@@ -127,7 +127,7 @@ func (g *program) moment(k int, p []float64) float64 {
 	sum := -1.0
 	for _, c := range g.of(k) {
 		if p[c.I] > 0 {
-			sum += float64(c.Classes) * p[c.I] * noise.Power(p[c.I]/p[c.J], g.order-1)
+			sum += float64(c.Classes) * p[c.I] * num.Power(p[c.I]/p[c.J], g.order-1)
 		}
 	}
 	return sum
@@ -187,7 +187,7 @@ func (g *program) cut(p []float64, least float64) int {
 				ratio = p[c.I] / p[c.J]
 			}
 			t.ratios = append(t.ratios, ratio)
-			steep = max(steep, noise.Power(ratio, g.order))
+			steep = max(steep, num.Power(ratio, g.order))
 		}
 		if steep > steepest {
 			continue
@@ -202,7 +202,7 @@ func (g *program) cut(p []float64, least float64) int {
 func (g *program) row(t tangent) lp.Row {
 	row := lp.Row{Coef: make([]float64, len(g.cost))}
 	for i, c := range g.of(t.pair) {
-		up := float64(c.Classes) * noise.Power(t.ratios[i], g.order-1)
+		up := float64(c.Classes) * num.Power(t.ratios[i], g.order-1)
 		row.Coef[c.I] += float64(g.order) * up
 		row.Coef[c.J] -= float64(g.order-1) * up * t.ratios[i]
 	}

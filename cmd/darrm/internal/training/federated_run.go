@@ -283,7 +283,7 @@ func (w *watch) follow(ctx context.Context, a *cli.App, role string,
 		if run == nil {
 			w.wait("the plan")
 		} else {
-			w.tell(role, s)
+			w.tell(s)
 			w.show(s.Round, s.Rounds)
 		}
 		if s.Finished || w.once && s.Did == "" {
@@ -314,7 +314,7 @@ func (w *watch) follow(ctx context.Context, a *cli.App, role string,
 }
 
 // tell prints the action of a step.
-func (w *watch) tell(role string, s folder.State) {
+func (w *watch) tell(s folder.State) {
 	for _, err := range s.Faults {
 		w.app.Say("passed over: %v", err)
 	}
