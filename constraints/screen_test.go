@@ -77,7 +77,7 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 		worker := newMacroWorkers(s, nil, 1)[0]
 		near, split := worker.near, worker.split
 		near.family(&sc)
-		top, steepest := (&macroWorker{s: s}).largestAndSteepest(u, v)
+		top, steepest := worker.largest(u, v), worker.slopes(u, v)
 		firstOrder, family := top+sc.crudeBound(steepest, 0), top+sc.crudeBound(steepest, 2*steepest)
 		for n1 := range u {
 			bound, exact := sc.linear(n1)+sc.remainder(), bestSplit(s, u, v, n1, may)
@@ -252,7 +252,7 @@ func TestSecondLevelIsSpared(t *testing.T) {
 		for l := range u {
 			u[l], v[l] = 2*rng.Float64()-1, 2*rng.Float64()-1
 		}
-		top, _ := (&macroWorker{s: s}).largestAndSteepest(u, v)
+		top := (&macroWorker{s: s}).largest(u, v)
 		sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1)}
 		if delta == 0 {
 			sh.threshold.raise(math.Nextafter(top, 1))
@@ -547,5 +547,66 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 	if allLow < 10 || secondOrder < 10 {
 		t.Errorf("of 2500 cases %d have all affected teachers at (b,a), and in %d second order decides",
 			allLow, secondOrder)
+	}
+}
+
+// A family is not ruled out by a threshold that it reaches, whatever was looked at before it.
+func TestFamilyFindsTheLargest(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 32))
+	for range 2000 {
+		n := 2 + rng.IntN(3)
+		delta := []float64{0.01, 0.1, 0.4}[rng.IntN(3)]
+		s := system(t, problem(t, n, 1, 1, delta))
+		s.problem.Affected = n // may move
+		u, v := make([]float64, n+1), make([]float64, n+1)
+		for l := range u {
+			u[l], v[l] = float64(rng.IntN(3)-1), float64(rng.IntN(3)-1)
+		}
+		best := negInf
+		for n1 := range u {
+			best = max(best, bestSplit(s, u, v, n1, n))
+		}
+		sh := &search{threshold: newMaximum(negInf), limit: negInf}
+		sh.threshold.raise(best - 1e-12)
+		w := newMacroWorkers(s, sh, 1)[0]
+		w.found.best.Value = negInf
+		if err := w.family(t.Context(), u, v, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if w.found.best.Value < best-1e-12 {
+			t.Fatalf("Δ = %v, U = %v, V = %v: found %v of %v", delta, u, v, w.found.best.Value, best)
+		}
+	}
+}
+
+// The slopes that are known of a family bound those of every later one of its chain.
+func TestSlopesOfLaterFamilies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(29, 30))
+	for i := range 40 {
+		k := 40
+		s := system(t, problem(t, k, 3, []float64{1e-3, 0.1, 2}[i%3], 1e-5))
+		w := newMacroWorkers(s, nil, 1)[0]
+		u, v := make([]float64, k+1), make([]float64, k+1)
+		for l := range u {
+			switch i % 4 {
+			case 0: // without a slope all of it is rounding
+				u[l] = 1 / 3.
+			case 1:
+				u[l] = float64(l) / 3
+			default:
+				u[l] = 2*rng.Float64() - 1
+			}
+			v[l] = -u[l]
+		}
+		bound, growth, a := w.slopes(u, v), s.slopeGrowth(u), s.corner[High][0]
+		if growth > 1e-12 {
+			t.Errorf("slopes grow by %v with each operator", growth)
+		}
+		for n := 1; n < k; n++ {
+			u, v = poissonbinom.Average(u, u, a.q, a.p), poissonbinom.Average(v, v, a.p, a.q)
+			if bound += growth; w.slopes(u, v) > bound {
+				t.Fatalf("%d: after %d operators the slopes are %v, bounded by %v", i, n, w.slopes(u, v), bound)
+			}
+		}
 	}
 }

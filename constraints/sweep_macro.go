@@ -32,6 +32,7 @@ func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search,
 		lows = lows[:1] // that is 0
 	}
 	startU, startV := s.averagedPowers(phi, lows[len(lows)-1])
+	growth := s.slopeGrowth(phi)
 	found := make([]findings, len(lows))
 	workers := newMacroWorkers(s, sh, runtime.GOMAXPROCS(0))
 	err := parallel(ctx, len(lows), func(worker, i int) error {
@@ -45,6 +46,7 @@ func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search,
 				a := s.corner[High][0]
 				u = poissonbinom.Average(u, u, a.q, a.p)
 				v = poissonbinom.Average(v, v, a.p, a.q)
+				w.steepest += growth
 			}
 			if err := w.family(ctx, u, v, n3, n4); err != nil {
 				return err
@@ -95,6 +97,7 @@ type macroWorker struct {
 	u, v               []float64
 	values             []float64  // by n1, in family
 	splits             []Multiset // by n1
+	steepest           float64    // what the weighted slopes of u and v are at most
 	screen, nearScreen float64
 	split              *splitter
 	near               *nearby
@@ -130,7 +133,10 @@ func newMacroWorkers(s *System, sh *search, n int) []*macroWorker {
 func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) error {
 	n := len(u) - 1
 	may := w.s.problem.Affected - n3 - n4 // teachers that may still be affected
-	top, steepest := w.largestAndSteepest(u, v)
+	if n3 == 0 {                          // nothing is known of u and v yet
+		w.steepest = math.Inf(1)
+	}
+	top := w.largest(u, v)
 	values, splits := w.values[:n+1], w.splits[:n+1]
 	at := func(n1 int) Multiset {
 		m := splits[n1]
@@ -149,10 +155,21 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 		return nil
 	}
 	sc := newScreen(w.s, u, v, may)
-	if w.sh.firstOrder {
-		if top+sc.crudeBound(steepest, 0)+w.screen < w.sh.threshold.get() {
+	bends := 0. // the second differences, in slopes
+	if !w.sh.firstOrder {
+		w.sh.record(top)
+		bends = 2
+	}
+	for _, look := range []bool{false, true} { // at first by the slopes of an earlier family, which cost nothing
+		if look {
+			w.steepest = w.slopes(u, v)
+		}
+		// Not below the threshold: a multiset that equals it may be the one to name.
+		if top+sc.crudeBound(w.steepest, bends*w.steepest)+w.screen < w.sh.threshold.get() {
 			return nil
 		}
+	}
+	if w.sh.firstOrder {
 		for n1 := range values {
 			values[n1] = sc.linear(n1)
 			w.sh.record(values[n1])
@@ -161,11 +178,6 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 			splits[n1] = sc.split(n1)
 			return at(n1)
 		})
-		return nil
-	}
-	w.sh.record(top)
-	// Not below the threshold: a multiset that equals it may be the one to name.
-	if top+sc.crudeBound(steepest, 2*steepest)+w.screen < w.sh.threshold.get() {
 		return nil
 	}
 	slack, looked := sc.remainder()+w.screen, false
@@ -235,24 +247,45 @@ func (w *macroWorker) unperturbed(u, v []float64, n1 int) float64 {
 	return float64(w.s.w*u[n1]) - float64(w.s.wp*v[n1])
 }
 
-// largestAndSteepest returns the largest g0, and the largest slope of w·U and w'·V.
-func (w *macroWorker) largestAndSteepest(u, v []float64) (top, steepest float64) {
+// largest returns the largest g0.
+func (w *macroWorker) largest(u, v []float64) float64 {
 	wt, wp := w.s.w, w.s.wp
 	v = v[:len(u)]
-	top = w.unperturbed(u, v, 0)
-	x, y, steepU, steepV := u[0], v[0], 0.0, 0.0
-	for n1 := 1; n1 < len(u); n1++ {
-		nextX, nextY := u[n1], v[n1]
-		if g := float64(wt*nextX) - float64(wp*nextY); g > top {
+	top := negInf
+	for n1, x := range u {
+		if g := float64(wt*x) - float64(wp*v[n1]); g > top {
 			top = g
 		}
-		if d := math.Abs(nextX - x); d > steepU {
-			steepU = d
-		}
-		if d := math.Abs(nextY - y); d > steepV {
-			steepV = d
-		}
-		x, y = nextX, nextY
 	}
-	return top, max(wt*steepU, wp*steepV)
+	return top
+}
+
+// slopes returns the largest slope of w·U and w'·V.
+func (w *macroWorker) slopes(u, v []float64) float64 {
+	return max(w.s.w*slope(u), w.s.wp*slope(v))
+}
+
+// slope returns max|dx|.
+func slope(x []float64) float64 {
+	largest := 0.0
+	for l := 1; l < len(x); l++ {
+		if d := math.Abs(x[l] - x[l-1]); d > largest {
+			largest = d
+		}
+	}
+	return largest
+}
+
+// slopeGrowth returns what one operator adds at most to the largest weighted slope, rounded up. Exactly it
+// adds nothing: the slopes of T_p ψ are averages of those of ψ. Let all |ψ| ≤ M, so that slopes are at most 2M,
+// and u = 2⁻⁵³. The factors, which are rounded, sum to at most 1+u, for 2uM more; each of two neighbours is computed
+// with two products and a sum, for 2u·M(1+u)³ each, and their difference is rounded, for 2u·M(1+u)³. That is less
+// than 9uM, and M, which grows by (1+u)³ with an operator, is less than twice that of φ; 32u·max|φ| leaves room for
+// the weights' roundings.
+func (s *System) slopeGrowth(phi []float64) float64 {
+	most := 0.0
+	for _, x := range phi {
+		most = max(most, math.Abs(x))
+	}
+	return 0x1p-48 * most * max(s.w, s.wp)
 }
