@@ -54,7 +54,7 @@ func TestPageAnswersAsTheCommands(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			s["eps"], s["teacher-delta"], s["teachers"] = pick("0.1", "1"), "0", pick("fresh", "frozen")
 		}
-		p, err := answer.NewPlan(t.Context(), s, nil)
+		p, err := answer.NewPlan(t.Context(), s, nil, nil)
 		if err != nil {
 			t.Errorf("%v: %v", s, err)
 			continue

@@ -79,9 +79,7 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		s.add("command: "+stated, PlanCommand(of), nil)
 		s.add("too large: "+stated, TooLarge(of), nil)
 		s.add("meaning: "+stated, Meaning(of), nil)
-		quick, err := Quick(t.Context(), of)
-		s.add("quick: "+stated, quick, err)
-		plan, err := NewPlan(t.Context(), of, nil)
+		plan, err := NewPlan(t.Context(), of, nil, func(early *Plan) { s.add("early: "+stated, early, nil) })
 		s.add("plan: "+stated, plan, err)
 	}
 	for _, parameter := range []string{"affected", "data", "number of teachers K", "classes", "epsilon"} {
