@@ -16,12 +16,17 @@ import (
 // severalGame is a release of all labels of Q questions, with everything that it could be fed.
 type severalGame struct {
 	k, labels, most, affected, questions int
-	table                                []float64 // Pr[yes] at 0..K yes votes, whole numbers of 2⁻⁵³
+	table                                []float64 // Pr[yes] at 0..K yes votes, public ones among them, whole numbers of 2⁻⁵³
 	epsilon                              float64
+	yesFrom                              string
 }
 
 func (g severalGame) several() ensemble.Several {
-	return ensemble.Several{Labels: g.labels, MostYes: g.most}
+	s, err := ensemble.Several{Labels: g.labels, MostYes: g.most, YesFrom: g.yesFrom}.Of(g.k)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // counts returns the yes votes for each label of every question that K teachers can cast, read from a file
@@ -49,7 +54,7 @@ func (g severalGame) counts(t *testing.T, most int) [][]int {
 		file.WriteByte('\n')
 	}
 	r, err := votes.NewReader(context.Background(), strings.NewReader("t1,t2,t3\n"[:3*g.k-1]+"\n"+file.String()),
-		votes.Options{Labels: names, MostYes: most, Missing: votes.MissingNo, K: g.k, Header: votes.HeaderYes})
+		votes.Options{Labels: names, MostYes: most, YesFrom: g.yesFrom, Missing: votes.MissingNo, K: g.k, Header: votes.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,19 +156,22 @@ func (g severalGame) charged(t *testing.T, answers int) float64 {
 }
 
 var severalGames = []severalGame{
-	{2, 3, 1, 1, 1, []float64{.25, .5, .75}, .5},
-	{2, 3, 1, 1, 2, []float64{.25, .5, .75}, .75},
-	{2, 3, 1, 1, 2, []float64{.125, .25, .75}, 1},
-	{3, 3, 1, 1, 1, []float64{.25, .4375, .5625, .75}, .25},
-	{3, 3, 1, 1, 2, []float64{.25, .4375, .5625, .75}, .5},
-	{3, 2, 1, 1, 3, []float64{.25, .4375, .5625, .75}, .5},
-	{2, 4, 1, 1, 1, []float64{.25, .5, .75}, .5},
-	{2, 4, 2, 1, 1, []float64{.25, .5, .75}, .5},
-	{2, 5, 2, 1, 1, []float64{.25, .5, .75}, .75},
-	{3, 3, 1, 2, 1, []float64{.25, .375, .625, .75}, .5},
-	{2, 4, 1, 2, 1, []float64{.25, .75, .75}, .5}, // one vote decides, as of rare labels
-	{2, 3, 0, 1, 1, []float64{.25, .5, .75}, .25},
-	{2, 3, 2, 1, 2, []float64{.25, .5, .75}, .25},
+	{2, 3, 1, 1, 1, []float64{.25, .5, .75}, .5, ""},
+	{2, 3, 1, 1, 2, []float64{.25, .5, .75}, .75, ""},
+	{2, 3, 1, 1, 2, []float64{.125, .25, .75}, 1, ""},
+	{3, 3, 1, 1, 1, []float64{.25, .4375, .5625, .75}, .25, ""},
+	{3, 3, 1, 1, 2, []float64{.25, .4375, .5625, .75}, .5, ""},
+	{3, 2, 1, 1, 3, []float64{.25, .4375, .5625, .75}, .5, ""},
+	{2, 4, 1, 1, 1, []float64{.25, .5, .75}, .5, ""},
+	{2, 4, 2, 1, 1, []float64{.25, .5, .75}, .5, ""},
+	{2, 5, 2, 1, 1, []float64{.25, .5, .75}, .75, ""},
+	{3, 3, 1, 2, 1, []float64{.25, .375, .625, .75}, .5, ""},
+	{2, 4, 1, 2, 1, []float64{.25, .75, .75}, .5, ""}, // one vote decides, as of rare labels
+	{2, 3, 0, 1, 1, []float64{.25, .5, .75}, .25, ""},
+	{2, 3, 2, 1, 2, []float64{.25, .5, .75}, .25, ""},
+	{2, 3, 1, 1, 2, []float64{.25, .4375, .5625, .75}, .5, "1"}, // with a public vote for yes
+	{3, 3, 1, 1, 1, []float64{.125, .25, .375, .625, .75, .875}, .5, "3"},
+	{3, 2, 1, 2, 2, []float64{.25, .4375, .5625, .75}, .5, "2/3"}, // more than half, without public votes
 }
 
 // N = min(L, 2τt)·Q answers of a table for reach t are at least as dear as the labels of Q questions
@@ -174,6 +182,9 @@ func TestSeveralLabelsCostNoMoreThanCharged(t *testing.T) {
 	for _, g := range severalGames {
 		pairs := g.neighbours(g.counts(t, g.most))
 		charge := g.several().Answers(g.labels*g.questions, g.affected)
+		if votes := g.several().Votes(g.k); votes != len(g.table)-1 {
+			t.Fatalf("%+v: %d votes", g, votes)
+		}
 		if want := g.several().PerQuestion(g.affected) * g.questions; charge != want {
 			t.Fatalf("%+v: charged as %d answers, want %d", g, charge, want)
 		}

@@ -18,7 +18,7 @@ type Stated struct {
 	K       int     `flag:"K" json:"k" name:"number of teachers K" help:"number of teachers"` // the votes may tell
 	Classes int     `json:"-"`
 	Missing bool    `json:"-"` // a vote may be missing
-	Several Several `json:"-"` // L and τ of questions with several labels
+	Several Several `json:"-"` // L, τ and YesFrom of questions with several labels; K and the like are teachers
 	// ε of each teacher, +Inf for teachers that promise nothing
 	Epsilon      *float64          `json:"eps" help:"ε of each teacher; inf for teachers that promise nothing (then give $label-eps)"`
 	TeacherDelta *float64          `json:"teacher_delta" help:"Δ of each teacher, in [0,1)"`
@@ -65,10 +65,10 @@ func (s Stated) Each() accountant.Cost {
 	return accountant.Cost{Epsilon: orInf(s.Epsilon), Delta: value(s.TeacherDelta)}
 }
 
-// Problem returns the stated promise as the problem of k teachers. δ is by default the least that
+// Problem returns the stated promise as the problem of k teachers and the public votes beside theirs. δ is by default the least that
 // the teachers' own Δ allows.
 func (s Stated) Problem(k int) (constraints.Problem, error) {
-	p := constraints.Problem{K: k, Affected: s.Reach(k), Epsilon: value(s.Epsilon),
+	p := constraints.Problem{K: s.Several.Votes(k), Affected: s.Reach(k), Epsilon: value(s.Epsilon),
 		TeacherDelta: value(s.TeacherDelta), M: value(s.M), TotalEpsilon: value(s.LabelEpsilon),
 		Delta: value(s.Delta)}
 	if s.LabelEpsilon != nil {
@@ -89,9 +89,9 @@ func (s Stated) PerAnswer() accountant.Cost {
 	return accountant.Cost{Epsilon: orInf(s.LabelEpsilon), Delta: value(s.Delta)}
 }
 
-// Setting returns what a mechanism over the votes of k teachers must know.
+// Setting returns what a mechanism over the votes of k teachers, and public ones beside them, must know.
 func (s Stated) Setting(k, classes int) Setting {
-	return Setting{K: k, Classes: classes, Affected: s.Reach(k), Neighbours: s.Neighbours,
+	return Setting{K: s.Several.Votes(k), Classes: classes, Affected: s.Reach(k), Neighbours: s.Neighbours,
 		Missing: s.Missing}
 }
 

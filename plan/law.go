@@ -28,6 +28,8 @@ type Law struct {
 	sampled    bool // the cells are queries drawn from the prior
 	// What the prior says; 0 for what it does not, both for a sample of votes.
 	mean, concentration float64
+	says                *Says     // of a YesLaw, which has a mean too
+	yes                 []float64 // of a YesLaw: its weights by the number of votes for yes
 	cells               []cell
 	index               map[string]int // of cells, by their counts
 	total               float64

@@ -55,7 +55,7 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 		note("At most %d of the %d labels of a question are counted of a teacher, so a label has at most %s of the "+
 			"%d votes on average: most labels are no, and always no may agree more often than any of these. The "+
 			"expected agreement is that of %s.", s.MostYes, s.Labels,
-			num.Outward(float64(s.MostYes*r.K)/float64(s.Labels), 3, true), r.K, expected)
+			num.Outward(float64(s.MostYes*s.TeachersOf(r.K))/float64(s.Labels), 3, true), s.TeachersOf(r.K), expected)
 	}
 	if best.Name == ensemble.LabelNoise {
 		note("A table for %d labels of so many teachers and classes is too large: noise that is priced by "+

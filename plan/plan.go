@@ -28,7 +28,7 @@ const maxEpsilon = check.MaxTotalEpsilon
 
 // Request states the input of a plan. All privacy figures are for one neighbouring relation.
 type Request struct {
-	K, Classes int // teachers, and what each may vote for
+	K, Classes int // teachers and, with Several.YesFrom, public votes; and what each may vote for
 	// (ε, Δ) of one teacher, or ε = +Inf where they promise nothing. Required.
 	Teachers   accountant.Cost
 	Randomness ensemble.TeacherRandomness // required where the teachers promise something
@@ -37,7 +37,7 @@ type Request struct {
 	Neighbours accountant.Relation // required
 	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
 	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
-	// Several has L and τ of questions with several yes/no labels. Queries is then the number of answers that
+	// Several has L, τ and YesFrom of questions with several yes/no labels. Queries is then the number of answers that
 	// they are charged as (ensemble.Several.Answers), a whole number for each question. Classes is 2, and
 	// the teachers promise nothing.
 	Several ensemble.Several
@@ -84,7 +84,7 @@ var ErrBeingMade = errors.New("it is being worked out")
 // Of returns the request for stated teachers and votes, with the worst case for what is not stated.
 // It has no budget and no number of queries.
 func Of(s ensemble.Stated) Request {
-	return Request{K: s.K, Classes: s.Classes, Teachers: s.Each(), Randomness: s.Teachers,
+	return Request{K: s.Several.Votes(s.K), Classes: s.Classes, Teachers: s.Each(), Randomness: s.Teachers,
 		Affected: s.Reach(s.K), Neighbours: s.Neighbours, Missing: s.Missing, Several: s.Several}
 }
 
@@ -162,7 +162,7 @@ func SolvePlurality(ctx context.Context, p plurality.Problem, o plurality.Object
 
 // validate fills in the defaults and checks the rest.
 func (r *Request) validate() error {
-	if err := cmp.Or(r.setting().Validate(), r.checkLosses()); err != nil {
+	if err := cmp.Or(r.setting().Validate(), r.checkSeveral(), r.checkLosses()); err != nil {
 		return err
 	}
 	if r.Votes == nil {
@@ -190,7 +190,7 @@ func (r *Request) validate() error {
 		}
 		r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
 			o := solve.Options{Counts: counts}
-			if err := r.Losses.ByName(&o, p.K, r.Votes.mean); err != nil {
+			if err := r.ByName(&o, p.K, r.Votes.mean); err != nil {
 				return nil, err
 			}
 			return solve.Optimal(ctx, p, o)
@@ -218,9 +218,6 @@ func (r *Request) validate() error {
 		return check.Want("work", r.Work, "≥ 0")
 	}
 	r.Work = cmp.Or(r.Work, DefaultWork)
-	if err := r.Several.Validate(); err != nil {
-		return err
-	}
 	if each := r.Several.PerQuestion(r.Affected); r.Queries%each != 0 || r.Several.Labels > 0 && r.Classes != 2 {
 		return check.Wantf("queries", r.Queries, "a multiple of %d, the number of answers that each question is "+
 			"charged as", each)
@@ -245,6 +242,28 @@ func (r *Request) validate() error {
 	}
 	return cmp.Or(check.TeacherEpsilon(r.Teachers.Epsilon),
 		check.Delta("teacher delta", r.Teachers.Delta))
+}
+
+// checkSeveral checks what is stated of several labels, and fills in the law of votes that follows from it.
+func (r *Request) checkSeveral() error {
+	s := r.Several
+	if err := cmp.Or(s.Validate(), s.Fits(r.K)); err != nil {
+		return err
+	}
+	if s.YesFrom == "" {
+		return nil
+	}
+	if err := check.Affected(r.Affected, s.Teachers); err != nil {
+		return err
+	}
+	if r.Missing {
+		return check.Want("yes from", s.YesFrom, "left out where votes may be missing: a blank counts as no then")
+	}
+	var err error
+	if r.Votes == nil {
+		r.Votes, err = YesLaw(s, 0, r.Losses)
+	}
+	return err
 }
 
 // Questions returns how many questions the plan is for; as many as labels where each has one.

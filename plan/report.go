@@ -138,7 +138,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		return &Report{}
 	}
 	out := &Report{
-		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected,
+		Queries: r.Queries, K: r.Several.TeachersOf(r.K), Classes: r.Classes, Affected: r.Affected,
 		Neighbours: r.Neighbours.String(), Budget: r.Budget,
 		Teachers: "promise nothing", NoNoiseNeeded: p.Fits, Useless: p.Useless,
 		For:           r.purpose(),

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -16,6 +17,10 @@ func (r *Request) manyAnswers() kind {
 	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
 		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
 	prior := answers.Prior{Objective: r.objective(), Shares: r.Losses.Shares, Costs: r.Losses.Costs}
+	objective, failed := r.yesPrior(prior.Objective)
+	if prior.Objective = objective; objective.Counts != nil {
+		prior.Shares = nil // which the counts have
+	}
 	p.Named = r.Losses.Stated()
 	if r.Missing { // how many votes there are is private
 		prior.Present = answers.DefaultPresent
@@ -23,7 +28,7 @@ func (r *Request) manyAnswers() kind {
 	return kind{
 		name: ensemble.TableOfAnswers,
 		whole: func(ctx context.Context) (Choice, error) {
-			if err := p.Validate(); err != nil {
+			if err := cmp.Or(failed, p.Validate()); err != nil {
 				return Choice{}, err
 			}
 			if err := r.countAnswers(ctx, p, r.Work); err != nil {
@@ -47,7 +52,7 @@ func (r *Request) manyAnswers() kind {
 				Objective: prior.Objective, Bound: bound, answers: m.Answers(r.Queries, 0)}, nil
 		},
 		needs: func(ctx context.Context) (answerssolve.Needs, bool, error) {
-			if p.Named { // which is told of normal noise that treats the classes alike
+			if p.Named || failed != nil { // which is told of normal noise that treats the classes alike
 				return answerssolve.Needs{}, false, nil
 			}
 			if err := r.countAnswers(ctx, p, r.Work/advisedShare); err != nil {

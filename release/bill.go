@@ -64,7 +64,7 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	p, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
 	c.relation = p.Neighbours
 	event := Event{
-		Mechanism: plan.mechanism.Name(), Queries: plan.charged(), K: p.K, Affected: p.Affected,
+		Mechanism: plan.mechanism.Name(), Queries: plan.charged(), K: plan.several.TeachersOf(p.K), Affected: p.Affected,
 		Teachers:  string(c.Teachers),
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 		AcceptWeak: c.AcceptWeak, Budget: c.budget, Missing: p.Missing,

@@ -15,7 +15,7 @@ import (
 type Event struct {
 	Mechanism  string           `json:"mechanism"`         // "training" for teachers, "votes" for a draw
 	Queries    int              `json:"queries,omitempty"` // answers that are charged: of several labels N
-	K          int              `json:"k"`
+	K          int              `json:"k"`                 // teachers
 	Affected   int              `json:"affected"`
 	Teachers   string           `json:"teachers"`
 	PerAnswer  *accountant.Cost `json:"per_answer,omitempty"`
@@ -42,7 +42,7 @@ type Event struct {
 	Labels []string `json:"labels,omitempty"`
 	// Same has the spellings that were stated for votes, sorted (votes.Options.Same).
 	Same []string `json:"same,omitempty"`
-	// Several has L and τ, where the answers are labels of questions that have several.
+	// Several has L, τ and YesFrom, where the answers are labels of questions that have several.
 	Several *ensemble.Several `json:"several,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
 	Votes string `json:"votes,omitempty"`
@@ -50,6 +50,14 @@ type Event struct {
 	Budget *accountant.Cost `json:"budget,omitempty"`
 	// AcceptWeak is [Charge.AcceptWeak].
 	AcceptWeak bool `json:"accept_weak,omitempty"`
+}
+
+// several returns what is stated of several labels, zero where a label is a question of its own.
+func (e Event) several() (of ensemble.Several) {
+	if e.Several != nil {
+		of = *e.Several
+	}
+	return of
 }
 
 // ModelEvent describes a charge for a model in its ledger entry, in the trainer's words: this

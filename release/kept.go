@@ -219,7 +219,7 @@ func fromParameters(event Event, relation accountant.Relation) (Plan, error) {
 	if event.PerAnswer == nil || event.Parameters == "" {
 		return Plan{}, fmt.Errorf("the charge has no parameters of %s", event.Mechanism)
 	}
-	s := ensemble.Setting{K: event.K, Classes: event.Classes, Affected: event.Affected,
+	s := ensemble.Setting{K: event.several().Votes(event.K), Classes: event.Classes, Affected: event.Affected,
 		Neighbours: relation, Missing: event.Missing}
 	m, err := ensemble.Calibrated(event.Mechanism, s, *event.PerAnswer,
 		ensemble.Check{Ratio: ensemble.CheckRatio}) // as every plan has it

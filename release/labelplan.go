@@ -23,7 +23,7 @@ func (r *LabelRun) choose(ctx context.Context, teachers, classes int) error {
 				if err = planned.check(); err != nil {
 					return err
 				}
-				n := r.Queries * r.several().PerQuestion(planned.mechanism.Setting().Affected)
+				n := r.Queries * r.questions.PerQuestion(planned.mechanism.Setting().Affected)
 				r.planned, err = planned.ForLabels(n, r.Charge.Slack)
 			}
 			return err
@@ -44,7 +44,7 @@ func (r *LabelRun) choose(ctx context.Context, teachers, classes int) error {
 	r.need(Need{teachers, classes, labels, budget}, func(planned Plan, slack float64) (err error) {
 		if r.Queries > 0 && planned.mechanism != nil && (!planned.promise() ||
 			labels != r.counted.queries && r.Charge.fresh()) {
-			n := r.several().Answers(labels, planned.mechanism.Setting().Affected)
+			n := r.questions.Answers(labels, planned.mechanism.Setting().Affected)
 			if planned, err = planned.ForLabels(n, &slack); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (r *LabelRun) statement(teachers, classes int) *Statement {
 	s := *r.Stated
 	s.K, s.Classes, s.Labels = teachers, classes, r.Queries
 	s.Missing = r.Read.Missing == votes.MissingAbstain
-	if several := r.several(); several != (ensemble.Several{}) {
+	if several := r.questions; several != (ensemble.Several{}) {
 		s.Several = &several
 	}
 	if s.Affected == ensemble.AllTeachers {
@@ -120,7 +120,7 @@ func (r *LabelRun) paidBefore(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n := uint64(r.several().Answers(r.counted.queries, stated.Affected))
+	n := uint64(r.questions.Answers(r.counted.queries, stated.Affected))
 	open, most := enoughLeft(all, n, func(_ *ledger.QuotaUse, event *Event) bool {
 		return event.Stated != nil && stated.differs(event.Stated) == ""
 	})

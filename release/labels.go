@@ -92,12 +92,13 @@ type LabelRun struct {
 	source      reread
 	counted     *reading // the reading that was paid for; nil where nothing is
 	votes       *votes.Reader
+	questions   ensemble.Several // of the votes' teachers
 	summary     Summary
 }
 
 // Need states what a plan must be made for.
 type Need struct {
-	Teachers, Classes int
+	Teachers, Classes int // see LabelRun.Several for public votes beside those of the teachers
 	// Queries and Budget are of a plan within a budget: how many labels, of questions with several all of
 	// them, and the budget in numbers.
 	Queries int
@@ -254,15 +255,18 @@ func (r *LabelRun) open(ctx context.Context, dry bool) (err error) {
 	if r.votes, err = r.source.open(ctx, r.Read); err != nil {
 		return err
 	}
+	if r.questions, err = SeveralOf(r.Read).Of(r.votes.K()); err != nil {
+		return &UsageError{err}
+	}
 	return r.choose(ctx, r.votes.K(), len(r.votes.Classes()))
 }
 
 // settle works out what is released and charged, and writes nothing.
 func (r *LabelRun) settle() (err error) {
-	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
+	if r.planned, err = r.planned.WithSeveral(r.questions); err != nil {
 		return err
 	}
-	if r.planned, err = r.planned.WithSeveral(r.several()); err != nil {
+	if err = r.planned.Fits(r.questions.Votes(r.votes.K()), len(r.votes.Classes())); err != nil {
 		return err
 	}
 	if err = r.planned.Reads(r.Read.Missing); err != nil {
@@ -511,10 +515,11 @@ func spellings(of []votes.Spelling) []string {
 	return stated
 }
 
-// several returns L and τ of the questions that are read.
-func (l *Labels) several() ensemble.Several { return SeveralOf(l.Read) }
+// Several returns what is stated of several labels of a question, for the teachers who voted.
+func (r *LabelRun) Several() ensemble.Several { return handle.Made(r).questions }
 
-// SeveralOf returns what is stated of several labels of a question.
+// SeveralOf returns what is stated of several labels of a question, for teachers whose number may not be known yet
+// ([ensemble.Several.Of]).
 func SeveralOf(o votes.Options) ensemble.Several {
-	return ensemble.Several{Labels: len(o.Labels), MostYes: o.MostYes}
+	return ensemble.Several{Labels: len(o.Labels), MostYes: o.MostYes, YesFrom: o.YesFrom}
 }

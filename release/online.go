@@ -232,7 +232,7 @@ func (o *Online) Stated() (p constraints.Problem, text string, said bool) {
 		return constraints.Problem{}, "", false
 	}
 	s := o.options.Plan.Summary(votes.Roles{}, o.options.Charge)
-	return s.Problem, s.presumed() + "; " + reach(s.Problem), true // demand has compared them
+	return s.Problem, s.presumed() + "; " + s.reach(), true // demand has compared them
 }
 
 // Unit returns what is charged for one answer or, of frozen teachers, once for all.

@@ -68,8 +68,8 @@ func (o *Online) planEach(ctx context.Context, stated *Statement) error {
 func (o *Online) keepName(ctx context.Context, stated *Statement) error {
 	book, plan := o.options.Book, o.options.Plan
 	setting, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
-	event := Event{Mechanism: plan.mechanism.Name(), K: setting.K, Affected: setting.Affected,
-		PerAnswer: &per, Stated: stated, Online: true}
+	event := Event{Mechanism: plan.mechanism.Name(), K: stated.several().TeachersOf(setting.K), Affected: setting.Affected,
+		PerAnswer: &per, Stated: stated, Online: true, Several: stated.Several}
 	plan.name(&event)
 	content, err := json.Marshal(event)
 	if err != nil {

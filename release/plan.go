@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -65,7 +66,7 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 	if err := plan.check(); err != nil {
 		return Plan{}, err
 	}
-	if err := s.Validate(); err != nil {
+	if err := cmp.Or(s.Validate(), s.Fits(plan.mechanism.Setting().K)); err != nil {
 		return Plan{}, &UsageError{err}
 	}
 	switch setting := plan.mechanism.Setting(); {
@@ -76,6 +77,9 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 	case setting.Classes != 2:
 		return Plan{}, usagef("each of several labels is a question of two classes, no and yes, but %s is for %d",
 			plan.mechanism.Name(), setting.Classes)
+	case setting.Missing && s.YesFrom != "":
+		return Plan{}, usagef("votes that may be missing go without another number of teachers from which on a label is "+
+			"yes: %s %v counts a blank as no", pMissing, votes.MissingNo)
 	case setting.Missing && s.MostYes != 0 && s.MostYes != s.Labels:
 		return Plan{}, usagef("votes that may be missing change on every label, so they go without a most of them: "+
 			"%s %v counts a blank as no", pMissing, votes.MissingNo)
@@ -84,7 +88,7 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 	return plan, nil
 }
 
-// Several returns L and τ of the questions whose labels the queries are; zero where a query is a question of
+// Several returns L, τ and YesFrom of the questions whose labels the queries are; zero where a query is a question of
 // its own.
 func (plan Plan) Several() ensemble.Several { return plan.several }
 

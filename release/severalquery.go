@@ -45,8 +45,8 @@ func (q *Query) countSets(setting ensemble.Setting, several ensemble.Several, po
 			"that it says yes to", several.Labels)
 	case q.Sets == nil:
 		return b, fmt.Errorf("sets must be given: of each teacher the labels that it says yes to")
-	case len(q.Sets) != setting.K:
-		return b, check.Wantf("number of sets", len(q.Sets), "K = %d", setting.K)
+	case len(q.Sets) != several.TeachersOf(setting.K):
+		return b, check.Wantf("number of sets", len(q.Sets), "the number of teachers, %d", several.TeachersOf(setting.K))
 	}
 	if b.asked, err = askedOf(q.Asked, several.Labels); err != nil {
 		return b, err
@@ -56,6 +56,7 @@ func (q *Query) countSets(setting ensemble.Setting, several ensemble.Several, po
 	number := func(n int) { b.row = binary.AppendVarint(b.row, int64(n)) }
 	number(several.Labels)
 	number(several.MostYes)
+	number(several.From())
 	for i, set := range q.Sets {
 		if set == nil && policy == votes.MissingNo {
 			set = []int{}
@@ -84,10 +85,11 @@ func (q *Query) countSets(setting ensemble.Setting, several ensemble.Several, po
 			yes[l]++
 		}
 	}
+	publicNo, publicYes := several.Public()
 	number(len(b.asked))
 	for _, l := range b.asked {
 		number(l)
-		b.counts = append(b.counts, []int{voters - yes[l], yes[l]})
+		b.counts = append(b.counts, []int{voters - yes[l] + publicNo, yes[l] + publicYes})
 	}
 	return b, nil
 }

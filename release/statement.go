@@ -21,7 +21,7 @@ type Statement struct {
 	// Affected is t, the most teachers that one record reaches; AllTeachers means K.
 	Affected int  `json:"affected"`
 	Missing  bool `json:"missing,omitempty"` // votes may be missing
-	// Several has L and τ of questions with several labels; nil where each has one.
+	// Several has L, τ and YesFrom of questions with several labels; nil where each has one.
 	Several    *ensemble.Several `json:"several,omitempty"`
 	Neighbours string            `json:"neighbours"`
 	// Labels is how many labels, or questions with several, the budget is for, in all; 0 where that is left to the files of one

@@ -27,13 +27,13 @@ type Summary struct {
 	Budget    *accountant.Cost // of all labels, in numbers; nil where none was stated
 	Mechanism string           // its name
 	Queries   int              // that were answered: of several labels each is a label of a question
-	Several   ensemble.Several // L and τ of questions with several labels
+	Several   ensemble.Several // L, τ and YesFrom of questions with several labels
 	Charged   int              // the answers that the queries are charged as: as many, but for several labels
 	// an answer's names, in order; the last one of an abstention, where there are any
 	Classes  []string
 	Columns  votes.Roles         // which columns are votes, ids and true labels
 	Same     []votes.Spelling    // that were stated for votes
-	Problem  constraints.Problem // what is presumed of the teachers
+	Problem  constraints.Problem // what is presumed of the teachers; its K counts public votes too (Several.Votes)
 	Presumed bool                // the mechanism rests on it: DaRRM
 	// Certificate describes the check of the mechanism's numbers; "" where it has none.
 	Certificate string
@@ -110,7 +110,7 @@ func (s Summary) Facts() (facts []Fact) {
 		add("same:", strings.Join(spellings(s.Same), ", "))
 	}
 	add("teachers:", s.presumed())
-	add("reach:", reach(s.Problem))
+	add("reach:", s.reach())
 	if s.Source == SourceTable {
 		add("", "both come from the table, not from you: state ε, Δ and t, "+
 			"and a table for others is refused")
@@ -238,6 +238,13 @@ func (s Summary) Warnings() (out []string) {
 		out = append(out, reason+"; "+labelAdvice)
 	}
 	return out
+}
+
+// reach is reach of the teachers, without public votes.
+func (s Summary) reach() string {
+	p := s.Problem
+	p.K = s.Several.TeachersOf(p.K)
+	return reach(p)
 }
 
 // reach states the number of teachers that one record reaches, for people.

@@ -77,6 +77,7 @@ type mechanism struct {
 	Classes     []string        `json:"classes"`
 	Labels      []string        `json:"labels,omitempty"`   // of each question, where it has several
 	MostYes     int             `json:"most_yes,omitempty"` // of them, so many of a teacher's vote are counted
+	YesFrom     int             `json:"yes_from,omitempty"` // from so many teachers on a label is yes; 0 for more than half
 	Affected    int             `json:"affected"`
 	Neighbours  string          `json:"neighbours"`
 	Abstains    bool            `json:"abstains"`
@@ -113,10 +114,10 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, client *me
 		return failureOf(err, client)
 	}
 	m := s.Online.Plan().Mechanism()
-	of := m.Setting()
+	of, several := m.Setting(), s.Online.Plan().Several()
 	writeJSON(w, http.StatusOK, mechanism{
-		Name: m.Name(), Title: m.Title(), Figures: m.Figures(), K: of.K, Classes: s.Classes, Affected: of.Affected,
-		Labels: s.Labels, MostYes: s.Online.Plan().Several().MostYes,
+		Name: m.Name(), Title: m.Title(), Figures: m.Figures(), K: several.TeachersOf(of.K), Classes: s.Classes, Affected: of.Affected,
+		Labels: s.Labels, MostYes: several.MostYes, YesFrom: several.From(),
 		Neighbours: book.Relation().Name(),
 		Abstains:   m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
 		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,

@@ -285,7 +285,7 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 	}
 	of := s.Online.Plan().Mechanism().Setting()
 	queries, batch, fail := parse(http.MaxBytesReader(w, r.Body, s.Body),
-		bounds{of.K, of.Classes, s.Batch, len(s.Labels)})
+		bounds{s.Online.Plan().Several().TeachersOf(of.K), of.Classes, s.Batch, len(s.Labels)})
 	if fail != nil {
 		return fail
 	}

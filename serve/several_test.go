@@ -66,6 +66,39 @@ func TestSeveralLabels(t *testing.T) {
 	}
 }
 
+// With a threshold requests have the teachers' sets alone, and an answer is yes where so many say yes.
+func TestSeveralLabelsYesFrom(t *testing.T) {
+	_, book, _ := newOptions(t, 4000)
+	several := must.Get(ensemble.Several{Labels: 3, MostYes: 1, YesFrom: "2"}.Of(teachers))(t)
+	m := must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: several.Votes(teachers), Classes: 2, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, 80))(t) // next to no noise
+	plan := must.Get(must.Get(release.NewPlan(m))(t).ForLabels(2, new(0.0)))(t)
+	of := release.OnlineOptions{Plan: plan, Several: several, Stated: disjoint,
+		Charge: release.Charge{Ledger: book.Path(), AcceptWeak: true}, Key: filepath.Join(t.TempDir(), "key"),
+		Missing: votes.MissingNo}
+	online := must.Get(release.OpenOnline(t.Context(), of))(t)
+	s := newServer(t, Options{Online: online, Classes: []string{"0", "1"}, Labels: classes})
+	for _, sets := range []string{`[[0],[0],[1],null,[],[],[]]`, `[[0],[0]]`} {
+		if status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"a","sets":`+sets+`}`); status != 400 {
+			t.Errorf("sets %s of other teachers: %d %s", sets, status, body)
+		}
+	}
+	status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"a","sets":[[0],[0],[1],null,[]]}`)
+	if want := `[{"label":"cat","class":1},{"label":"dog","class":0},{"label":"zebrafinch","class":0}]`; status != 200 ||
+		!strings.Contains(body, want) {
+		t.Errorf("two of five say cat, one dog: %d %s, want %s", status, body, want)
+	}
+	if _, body, _ = ask(s, "GET", "/v1/mechanism", ""); !strings.Contains(body, `"most_yes":1,"yes_from":2,`) || !strings.Contains(body, `"k":5,`) {
+		t.Errorf("%s", body)
+	}
+	for _, other := range []ensemble.Several{{Labels: 3, MostYes: 1, YesFrom: "2"}, must.Get(ensemble.Several{Labels: 3, YesFrom: "3"}.Of(teachers))(t)} {
+		of.Several = other
+		if _, err := release.OpenOnline(t.Context(), of); err == nil {
+			t.Errorf("%+v is served by a mechanism for 7 votes", other)
+		}
+	}
+}
+
 // What is no set of labels is refused, and takes nothing.
 func TestSeveralLabelsRefused(t *testing.T) {
 	o := severalLabels(t, 2)

@@ -17,7 +17,8 @@ type Batch struct {
 	Classes int   // C, at least 2
 
 	// Counts holds Len×C counts, a query's C counts side by side: how many
-	// teachers answered each class. They sum to K less the missing votes.
+	// teachers answered each class. They sum to K less the missing votes; with Options.YesFrom they have
+	// public votes besides.
 	Counts []int
 	// Missing holds the number of missing votes per query. It is nil if none is
 	// missing; MissingError lets none be.
@@ -48,8 +49,8 @@ func (b *Batch) Row(i int) []int {
 	return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes]
 }
 
-// Ones returns how many teachers answered the second of two classes in query i.
-// It panics unless there are two classes and their counts sum to K: with missing votes
+// Ones returns how many votes there are for the second of two classes in query i.
+// It panics unless there are two classes and their counts have no missing vote: with missing votes
 // K less the ones would not be the zeros.
 func (b *Batch) Ones(i int) int {
 	if b == nil || b.Classes == 0 { // it is of no file
@@ -59,7 +60,8 @@ func (b *Batch) Ones(i int) int {
 		panic(fmt.Sprintf("votes: Ones of %d classes, want 2", b.Classes))
 	}
 	zeros, ones := b.Counts[2*i], b.Counts[2*i+1]
-	if zeros+ones != b.K {
+	no, yes, _ := b.file.public(b.K)
+	if zeros+ones != b.K+no+yes {
 		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: some are missing", zeros+ones,
 			b.K))
 	}

@@ -87,6 +87,7 @@ const (
 	pMissing       check.Parameter = "missing"
 	pLabels        check.Parameter = "labels"
 	pMostYes       check.Parameter = "most yes"
+	pYesFrom       check.Parameter = "yes from"
 	pSeparator     check.Parameter = "separator"
 	pFormat        check.Parameter = "format of the votes"
 	pLabelFormat   check.Parameter = "format of the labels"

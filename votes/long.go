@@ -510,6 +510,10 @@ func (l *pivot) finishSets(b *Batch, query int) error {
 	for at := range labels {
 		row[2*at] = voters - row[2*at+1]
 	}
+	if _, _, err := f.public(l.k); err != nil {
+		return f.errorf("query %s: %v", quote(l.ids[query]), err)
+	}
+	f.addPublic(row, l.k)
 	b.addMissings(l.k-voters, labels)
 	b.IDs, b.places = append(b.IDs, l.ids[query]), append(b.places, query)
 	return nil

@@ -189,6 +189,10 @@ type Options struct {
 	// more the first τ by the order of Labels are counted, and Reader.Dropped counts the others. 0 counts
 	// all.
 	MostYes int
+	// YesFrom is from how many teachers on a label is yes: a number of them, or a share such as 1/3. "" is more than
+	// half. Public votes that make it so are added to the counts of each label, not to Votes. A blank must be
+	// an error or no.
+	YesFrom string
 	// Separator stands between the names in a cell with a set of labels. Defaults to DefaultSeparator.
 	Separator string
 	// Same states texts that are votes for a class, or a label, beside its name. Each vote is mapped by itself,

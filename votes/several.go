@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func (o *Options) CheckSeveral() error {
 		for _, x := range []struct {
 			given bool
 			p     check.Parameter
-		}{{o.MostYes != 0, pMostYes}, {o.Separator != "", pSeparator}, {o.Missing == MissingNo, pMissing}} {
+		}{{o.MostYes != 0, pMostYes}, {o.YesFrom != "", pYesFrom}, {o.Separator != "", pSeparator}, {o.Missing == MissingNo, pMissing}} {
 			if x.given && x.p == pMissing {
 				return check.Namedf("%s no goes with %s: a blank is no to each of them", pMissing, pLabels)
 			} else if x.given {
@@ -50,8 +51,13 @@ func (o *Options) CheckSeveral() error {
 		// A teacher that comes or goes would change its vote on every label, not on 2τ of them.
 		return check.Namedf("%s abstain goes without %s: a teacher that abstains changes its vote on every "+
 			"label. Count its blanks as no (%s no)", pMissing, pMostYes, pMissing)
+	case o.Missing == MissingAbstain && o.YesFrom != "":
+		return check.Namedf("%s abstain goes without %s: a blank is no to each label (%s no)", pMissing, pYesFrom, pMissing)
 	}
 	if err := CheckLabels(o.Labels, o.MostYes, o.Same); err != nil {
+		return err
+	}
+	if _, err := check.YesFrom(string(pYesFrom), o.YesFrom, cmp.Or(o.K, check.MaxTeachers)); err != nil {
 		return err
 	}
 	return checkSeparator(o.separator(), o.Labels)
@@ -207,6 +213,9 @@ func (f *fileInfo) addLabels(b *Batch, r *record) *fault {
 	}
 	row := b.Counts[counts:]
 	wrong := f.countLabels(r, row, b.Votes[votes:])
+	if _, _, err := f.public(f.k); err != nil && wrong == nil {
+		wrong = faultf(wholeRow, "%v", err)
+	}
 	var truth []int
 	id := ""
 	if wrong == nil && f.labels {
@@ -220,12 +229,32 @@ func (f *fileInfo) addLabels(b *Batch, r *record) *fault {
 		return wrong
 	}
 	b.addMissings(f.k-row[0]-row[1], labels) // on every label as many
+	f.addPublic(row, f.k)
 	b.Labels = append(b.Labels, truth...)
 	if f.ids {
 		b.IDs = append(b.IDs, id)
 	}
 	b.places = append(b.places, r.place)
 	return nil
+}
+
+// public returns how many public votes for no and for yes each label has beside those of k teachers.
+func (f *fileInfo) public(k int) (no, yes int, err error) {
+	if f == nil {
+		return 0, 0, nil
+	}
+	from, err := check.YesFrom(string(pYesFrom), f.opts.YesFrom, k)
+	no, yes = check.PublicVotes(k, from)
+	return no, yes, err
+}
+
+// addPublic adds the public votes to those of k teachers on each label of a question.
+func (f *fileInfo) addPublic(row []int, k int) {
+	no, yes, _ := f.public(k) // whose error is a fault of the row
+	for at := 0; at < len(row); at += 2 {
+		row[at] += no
+		row[at+1] += yes
+	}
 }
 
 // countLabels counts the votes of all teachers: row has no and yes for each label, and votes, unless it is

@@ -187,7 +187,7 @@ func (s sets) parquet(random *rand.Rand) []byte {
 }
 
 // Sets of labels mean the same in every format: a query of two classes for each question and label, with
-// the first labels of each teacher alone.
+// the first labels of each teacher alone, and with the public votes that make yes from a number of teachers on the majority.
 func TestSeveralLabels(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 40 {
@@ -197,9 +197,17 @@ func TestSeveralLabels(t *testing.T) {
 		if most > 0 {
 			want, dropped = s.want(most)
 		}
+		from := ""
+		if n := random.IntN(want.k + 1); n > 0 { // yes from n teachers on
+			from = fmt.Sprint(n)
+			for _, row := range want.counts {
+				row[0] += max(0, 2*n-want.k-1)
+				row[1] += max(0, want.k+1-2*n)
+			}
+		}
 		for name, f := range s.files(t, random) {
 			o := f.o
-			o.Labels, o.MostYes, o.Missing, o.KeepVotes = s.labels, most, MissingNo, true
+			o.Labels, o.MostYes, o.Missing, o.KeepVotes, o.YesFrom = s.labels, most, MissingNo, true, from
 			o.chunkBytes = 1 + random.IntN(200)
 			got, err := gather(f.file, o)
 			if err != nil {

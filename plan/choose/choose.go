@@ -3,11 +3,13 @@ package choose
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plan"
@@ -123,7 +125,14 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return err
 	}
 	setting := g.Mechanism().Setting()
-	if r.K != 0 && r.K != setting.K {
+	several, err := r.Several.Of(r.K)
+	if r.K != 0 && err == nil {
+		err = several.Fits(setting.K)
+	}
+	switch {
+	case r.K != 0 && err != nil:
+		return &release.UsageError{Err: fmt.Errorf("%s: %w", r.TableName, err)}
+	case r.K != 0 && several.Votes(r.K) != setting.K:
 		return usagef("K = %d, but %s is for K = %d teachers", r.K, r.TableName, setting.K)
 	}
 	if r.Classes != setting.Classes {
@@ -133,15 +142,20 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	if err := r.Many.checkTable(table.Answers, table.Gamma, r.names(), r.TableName); err != nil {
 		return err
 	}
-	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.OfTeachers(),
-		!math.IsInf(g.Mechanism().Teachers().Epsilon, 1)
+	if r.Several.YesFrom == "" { // else it is for public votes too, of which it does not say how many
+		r.K = setting.K
+	}
+	c.given, c.tableAlone, c.promise = g, !r.OfTeachers(), !math.IsInf(g.Mechanism().Teachers().Epsilon, 1)
 	return nil
 }
 
 // Choose makes the mechanism for k teachers and the given number of classes. Where no table was stated it may
 // solve: cost and errors are then those of Request.Solve.
 func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
-	c = handle.Made(c)
+	c, err := handle.Made(c).of(k)
+	if err != nil {
+		return Choice{}, err
+	}
 	d := c.r.mechanism()
 	switch {
 	case c.given != nil:
@@ -172,6 +186,17 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	}
 	plan, err := release.Table{Gamma: t}.Plan(c.r.Neighbours)
 	return Choice{Plan: plan, Noise: t}, err
+}
+
+// of returns the request of k teachers.
+func (c *Chooser) of(k int) (*Chooser, error) {
+	r := c.r
+	several, err := r.Several.Of(k)
+	if err != nil {
+		return nil, &release.UsageError{Err: err}
+	}
+	r.Several = several
+	return &Chooser{r, c.replaceable, c.given, c.promise, c.tableAlone}, nil
 }
 
 // optimum makes the optimum of many classes. Where nobody named it and it takes more work than is counted
@@ -207,10 +232,31 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 // noise returns the optimal noise function for p.
 func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
 	o, err := r.Many.CompleteNoise(ctx, r.judged(), p.K, r.names(), r.Solve.Histogram)
+	if err == nil && r.Several.YesFrom != "" {
+		err = r.byYesFrom(&o, p.K)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return r.Solve.Noise(ctx, p, o)
+}
+
+// byYesFrom makes o the objective of labels that are yes from another number of teachers on than half.
+func (r *Request) byYesFrom(o *solve.Options, votes int) error {
+	n := r.judged()
+	if agreement, err := n.ForAgreement(); err != nil || !agreement || n.LawOfCounts() != BinomialCounts {
+		return cmp.Or(err, usagef("%s goes with %s %s by teachers who vote independently: leave %s and %s out", pYesFrom, pObjective,
+			Agreement, pPrior, pPriorCounts))
+	}
+	losses, err := r.Many.Losses(r.names())
+	if err != nil {
+		return err
+	}
+	mean := 0.0
+	if n.PriorMean != nil {
+		mean = *n.PriorMean
+	}
+	return (&plan.Request{K: votes, Several: r.Several, Losses: losses}).ByName(o, votes, mean)
 }
 
 // optimum returns the optimum of many classes for p.

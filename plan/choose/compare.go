@@ -102,7 +102,10 @@ func PrepareComparison(r Request) (*Comparison, error) {
 // optimum of many classes that is too large or takes too much work is among it, with the reason.
 func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOptions, err error) {
 	c = handle.Made(c)
-	r := &c.r
+	r := c.r
+	if r.Several, err = r.Several.Of(k); err != nil {
+		return o, &release.UsageError{Err: err}
+	}
 	p, err := r.Stated.Problem(k)
 	if err != nil {
 		return o, err

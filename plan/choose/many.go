@@ -95,6 +95,10 @@ func (m Many) State(r *plan.Request, names []string, mean *float64) (err error) 
 	if r.Losses, err = m.Losses(names); err != nil {
 		return err
 	}
+	if r.Several.YesFrom != "" {
+		r.Votes, err = plan.YesLaw(r.Several, meanOr0(mean), r.Losses)
+		return err
+	}
 	if r.Losses.Stated() {
 		r.Votes, err = plan.NamedLaw(r.K, r.Classes, meanOr0(mean), r.Losses.Shares)
 		return err
@@ -111,14 +115,14 @@ func Prior(k, classes int, mean *float64) (*plan.Law, error) {
 	return plan.DefaultLaw(k, classes)
 }
 
-// PlannedNoise returns how a plan solves for the noise function of k teachers: for agreement, since labels are meant
-// for use, and for its losses.
-func PlannedNoise(ctx context.Context, k int, mean *float64, l plan.Losses) (solve.Options, error) {
+// PlannedNoise returns how the plan for r solves for the noise function of k votes: for agreement, since labels are meant
+// for use, and for its losses and its threshold.
+func PlannedNoise(ctx context.Context, r *plan.Request, k int, mean *float64) (solve.Options, error) {
 	o, err := Noise{Objective: Agreement, PriorMean: mean}.Complete(ctx, k, nil)
 	if err != nil {
 		return o, err
 	}
-	return o, l.ByName(&o, k, meanOr0(mean))
+	return o, r.ByName(&o, k, meanOr0(mean))
 }
 
 func meanOr0(mean *float64) float64 {

@@ -138,6 +138,7 @@ const (
 
 	pObjective   check.Parameter = "objective"
 	pPrior       check.Parameter = "prior"
+	pYesFrom     check.Parameter = "yes from"
 	pPriorMean   check.Parameter = "prior mean"
 	pPriorCounts check.Parameter = "prior counts"
 	pShape       check.Parameter = "shape"

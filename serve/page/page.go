@@ -176,7 +176,7 @@ func (s *Service) write(out *markup.Page) {
 <dt>one answer</dt><dd>{}-DP</dd>
 <dt>proved by</dt><dd>{}</dd>
 </dl>
-`, m.Title(), m.Setting().K, m.Setting().Affected, teachers, stated, questions,
+`, m.Title(), s.Plan.Several().TeachersOf(m.Setting().K), m.Setting().Affected, teachers, stated, questions,
 		m.PerAnswer(), m.Basis())
 }
 

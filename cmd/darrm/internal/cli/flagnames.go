@@ -66,7 +66,7 @@ var flagsOf = map[string]flagNames{
 	"vote columns": before("vote-columns"), "votes column": before("votes-column"),
 	"vote column": before("vote-column"), "teacher column": before("teacher-column"),
 	"query ids": before("query-ids"), "layout": within("layout"),
-	"labels": before("labels"), "most yes": before("most-yes"), "separator": before("separator"),
+	"labels": before("labels"), "most yes": before("most-yes"), "yes from": before("yes-from"), "separator": before("separator"),
 	"header row": within("header"), "format of the votes": within("format"),
 
 	// A release.

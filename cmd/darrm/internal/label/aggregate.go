@@ -189,10 +189,11 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 	defer r.Close()
 	if need := r.Need(); need != nil {
 		if f.scores {
-			if scores, err = newScores(need.Teachers, need.Classes, f.read.abstain(),
+			if scores, err = newScores(r.Several().Votes(need.Teachers), need.Classes, f.read.abstain(),
 				f.read.options.Labels); err != nil {
 				return err
 			}
+			scores.teachers, scores.several = need.Teachers, r.Several()
 		}
 		var slack float64
 		if l.Budget != nil {

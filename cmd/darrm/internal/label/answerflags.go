@@ -44,7 +44,7 @@ func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error 
 	}
 	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
 	r.Names = f.read.classNames()
-	r.Missing = f.read.abstain()
+	r.Missing, r.Several = f.read.abstain(), f.read.several()
 	r.Service, r.Checkpoint = service, f.charge.checkpoint != ""
 	if f.table != "" {
 		r.TableName = f.table
@@ -53,7 +53,9 @@ func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error 
 	if f.chooser, err = choose.Prepare(c.Context(), r); err != nil {
 		return err
 	}
-	f.read.options.K = f.chooser.K()
+	if f.read.options.YesFrom == "" || f.read.options.K == 0 && service {
+		f.read.options.K = f.chooser.K()
+	}
 	return nil
 }
 

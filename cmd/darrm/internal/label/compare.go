@@ -146,7 +146,7 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 		return err
 	}
 	ballots := s.ballots
-	o, err := prepared.Options(c.Context(), ballots.K())
+	o, err := prepared.Options(c.Context(), s.teachers)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 		return err
 	}
 	ballots := s.ballots
-	p, r, err := f.within.plans(c, a, &f.Flags, budget, ballots.K(), ballots.Classes(),
+	p, r, err := f.within.plans(c, a, &f.Flags, budget, s.teachers, ballots.Classes(),
 		cmp.Or(f.within.queries*max(1, f.Several.Labels), ballots.Len()))
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string) (*c
 	if err != nil {
 		return nil, err
 	}
-	r.Missing = f.read.abstain()
+	r.Missing, r.Several = f.read.abstain(), f.read.several()
 	for _, path := range f.tables {
 		t, err := f.ReadAnyTable(c, a, path)
 		if err != nil {
@@ -270,10 +270,15 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		return nil, nil, err
 	}
 	defer r.Close()
-	s, err := newScores(r.K(), len(r.Classes()), f.read.abstain(), f.read.options.Labels)
+	several, err := f.read.several().Of(r.K())
+	if err != nil {
+		return nil, nil, &release.UsageError{Err: err}
+	}
+	s, err := newScores(several.Votes(r.K()), len(r.Classes()), f.read.abstain(), f.read.options.Labels)
 	if err != nil {
 		return nil, nil, err
 	}
+	s.teachers, s.several = r.K(), several
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	show := bar.Rows("reading")

@@ -142,11 +142,10 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if f.sizes.teachers.Given {
 		return f.compareSizes(c, a, r)
 	}
-	r.Several = f.read.several()
 	if err := f.votes(c, a, files, &r); err != nil {
 		return err
 	}
-	if r.Affected, _, err = f.problem.Reach(c, r.K); err != nil {
+	if r.Affected, _, err = f.problem.Reach(c, r.Several.TeachersOf(r.K)); err != nil {
 		return err
 	}
 	if r.Several.Labels > 0 {
@@ -245,12 +244,21 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(f.problem.SolveWithin))
 }
 
+// teachers sets the number of teachers, and of votes on a label, public ones among them.
+func (f *planFlags) teachers(r *plan.Request, k int) (err error) {
+	if r.Several, err = f.read.several().Of(k); err != nil {
+		return &release.UsageError{Err: err}
+	}
+	r.K = r.Several.Votes(k)
+	return nil
+}
+
 // votes sets the law of votes over which agreement is expected.
 func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
-		r.K, r.Classes, f.classes = f.read.options.K, len(f.read.options.Classes), f.read.classNames()
-		return stateLosses(c, &f.problem, f.classes, r)
+		r.Classes, f.classes = len(f.read.options.Classes), f.read.classNames()
+		return cmp.Or(f.teachers(r, f.read.options.K), stateLosses(c, &f.problem, f.classes, r))
 	}
 	if o := f.read.options; o.Layout == votes.LayoutLong && (o.QueryIDs == nil || o.K == 0) {
 		return cli.Usagef("--layout long needs --query-ids and --K: the votes determine neither")
@@ -261,7 +269,10 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		return err
 	}
 	defer v.Close()
-	r.K, r.Classes, f.classes = v.K(), len(v.Classes()), v.Classes()
+	r.Classes, f.classes = len(v.Classes()), v.Classes()
+	if err := f.teachers(r, v.K()); err != nil {
+		return err
+	}
 	if r.Several.Labels > 0 {
 		f.classes = f.read.classNames()
 	}
@@ -367,8 +378,8 @@ func (o *outcome) render(w *terminal.Page) error {
 		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers,
 			r.Teachers.Epsilon, r.Teachers.Delta)
 	}
-	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K,
-		promise, r.Affected, r.Neighbours))
+	w.Fact("teachers:", fmt.Sprintf("K = %d%s, %s; one record reaches at most %d (neighbours %s)", r.Several.TeachersOf(r.K),
+		publicVotes(r.Several), promise, r.Affected, r.Neighbours))
 	if err := renderNumbers(w, o.numbers, r.Queries); err != nil {
 		return err
 	}

@@ -80,6 +80,9 @@ func (f *readFlags) registerLabels(c *cobra.Command, usage string) {
 	fl.IntVar(&f.options.MostYes, "most-yes", 0,
 		"with --labels: count at most this many labels of a teacher's vote, the first in the order of "+
 			"--labels (default all). A question is charged as twice this number of answers for each teacher that a record reaches")
+	fl.StringVar(&f.options.YesFrom, "yes-from", "",
+		"with --labels: a label is yes where at least so many teachers say yes, a number or a share such as 1/3 "+
+			"(default more than half)")
 	cli.Exclude(c, "the labels are stated once", labelFlags...)
 	for _, name := range labelFlags {
 		for _, class := range classFlags {
@@ -111,13 +114,16 @@ func (f *readFlags) prepareLabels(c *cobra.Command) error {
 		}
 		o.Labels = votes.IntegerClasses(f.numLabels)
 	default:
-		if err := cli.Refuse(c, "goes with --labels", "most-yes", "separator"); err != nil {
+		if err := cli.Refuse(c, "goes with --labels", "most-yes", "yes-from", "separator"); err != nil {
 			return err
 		}
 		if o.Missing == votes.MissingNo {
 			return cli.Usagef("--missing no goes with --labels: a blank is no to each of them")
 		}
 		return nil
+	}
+	if c.Flags().Changed("yes-from") && o.YesFrom == "" {
+		return cli.Usagef("--yes-from must not be empty")
 	}
 	if c.Flags().Changed("most-yes") && o.MostYes < 1 { // 0 would be all
 		return &release.UsageError{Err: check.Wantf("most-yes", o.MostYes, "between 1 and the number of labels, %d",
@@ -129,7 +135,7 @@ func (f *readFlags) prepareLabels(c *cobra.Command) error {
 	return nil
 }
 
-// several returns what the flags state of several labels of a question.
+// several returns what the flags state of several labels of a question, for teachers whose number may not be known yet.
 func (f *readFlags) several() ensemble.Several { return release.SeveralOf(f.options) }
 
 // classNames are the names of the classes of a label, which shares and costs are stated by: those of --classes, or of
@@ -316,4 +322,15 @@ func formatsSentence() string {
 func enumerate(words []string, or string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " " + or + " " + words[last]
+}
+
+// publicVotes says how many public votes each label has beside those of the teachers; "" for none.
+func publicVotes(s ensemble.Several) string {
+	switch no, yes := s.Public(); {
+	case yes > 0:
+		return fmt.Sprintf(" and %d public votes for yes", yes)
+	case no > 0:
+		return fmt.Sprintf(" and %d public votes for no", no)
+	}
+	return ""
 }

@@ -26,7 +26,7 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 	if g.Noise == nil {
 		by = " by " + g.Mechanism().Title()
 	}
-	a.Say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
+	a.Say("%d labels from K = %d teachers%s%s", s.Queries, s.Several.TeachersOf(s.Problem.K), publicVotes(s.Several), by)
 	reportOptimum(a, g, classNames(s.Several, s.Classes))
 	reportPromise(a, s)
 }
@@ -103,7 +103,7 @@ type releaseFields struct {
 
 func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseFields {
 	f := releaseFields{
-		Mechanism: s.Mechanism, Figures: g.Mechanism().Figures(), K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source,
+		Mechanism: s.Mechanism, Figures: g.Mechanism().Figures(), K: s.Several.TeachersOf(s.Problem.K), Affected: s.Problem.Affected, TeachersFrom: s.Source,
 		Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
 		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(),

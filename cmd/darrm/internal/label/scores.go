@@ -16,8 +16,10 @@ import (
 type scores struct {
 	ballots       *ensemble.Ballots
 	sets          *ensemble.Sets // of several labels of a question; else nil
-	dropped       int64          // votes beyond --most-yes
-	truths, right int            // queries with a true label, and those whose drawn label is it
+	teachers      int
+	several       ensemble.Several
+	dropped       int64 // votes beyond --most-yes
+	truths, right int   // queries with a true label, and those whose drawn label is it
 }
 
 func newScores(k, classes int, mayMiss bool, labels []string) (s *scores, err error) {
@@ -129,14 +131,17 @@ const notPrivate = "NOT PRIVATE, for your eyes only: computed from the raw votes
 
 // setScores are figures of questions with several labels: of mechanisms, and of always no behind them.
 type setScores struct {
-	Dropped int64                `json:"dropped_votes"` // beyond --most-yes
-	Scores  []*ensemble.SetScore `json:"mechanisms"`
-	labels  int                  // of Scores, that whose labels are printed
+	Dropped int64 `json:"dropped_votes"` // beyond --most-yes
+	// YesFrom is from how many of the Teachers on a label is yes; 0 for more than half.
+	YesFrom  int                  `json:"yes_from,omitempty"`
+	Teachers int                  `json:"teachers"`
+	Scores   []*ensemble.SetScore `json:"mechanisms"`
+	labels   int                  // of Scores, that whose labels are printed
 }
 
 // setScoresOf scores these mechanisms, the labels of one of which are printed.
 func setScoresOf(s *scores, mechanisms []*ensemble.Mechanism, labels int) (*setScores, error) {
-	out := &setScores{labels: labels, Dropped: s.dropped}
+	out := &setScores{labels: labels, Dropped: s.dropped, YesFrom: s.several.From(), Teachers: s.teachers}
 	for _, m := range mechanisms {
 		score, err := s.sets.Score(m)
 		if err != nil {
@@ -200,7 +205,11 @@ func (t *setScores) render(w *terminal.Page) error {
 	if t.Dropped > 0 {
 		dropped = fmt.Sprintf(" %d votes for yes were beyond the first of a teacher that are counted.", t.Dropped)
 	}
-	w.Text("  ", "Agrees: with an answer of the most votes. Recall: yes where more teachers say yes than no. Whole sets: "+
-		"all labels of a question agree. All over the noise, exactly."+dropped)
+	agrees := "with an answer of the most votes. Recall: yes where more teachers say yes than no"
+	if t.YesFrom > 0 {
+		agrees = fmt.Sprintf("yes where at least %d of %d teachers say yes, and no elsewhere. Recall: yes where so many say yes",
+			t.YesFrom, t.Teachers)
+	}
+	w.Text("  ", "Agrees: "+agrees+". Whole sets: all labels of a question agree. All over the noise, exactly."+dropped)
 	return nil
 }

@@ -39,8 +39,10 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) 
 	if err != nil {
 		return o, err
 	}
-	o = release.OnlineOptions{Charge: f.charge.Charge, Book: book, Missing: f.read.options.Missing,
-		Several: f.read.several()}
+	o = release.OnlineOptions{Charge: f.charge.Charge, Book: book, Missing: f.read.options.Missing}
+	if o.Several, err = f.read.several().Of(k); err != nil {
+		return o, &release.UsageError{Err: err}
+	}
 	if o.Statement, err = f.served(c, within, k, classes); err != nil {
 		return o, err
 	}
@@ -106,7 +108,11 @@ func (f *serveFlags) served(c *cobra.Command, budget bool, k, classes int) (*rel
 	}
 	stated.K, stated.Classes, stated.Labels = k, classes, f.within.queries
 	stated.Missing = f.read.abstain()
-	if several := f.read.several(); several.Labels > 0 {
+	several, err := f.read.several().Of(k)
+	if err != nil {
+		return nil, &release.UsageError{Err: err}
+	}
+	if several.Labels > 0 {
 		stated.Several = &several
 	}
 	return stated, nil

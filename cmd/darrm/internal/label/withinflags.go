@@ -172,7 +172,7 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 		w.numbers = *s.Budget
 	}
 	m := s.Plan.Mechanism()
-	r := plan.Request{K: m.Setting().K, Classes: m.Setting().Classes}
+	r := plan.Request{K: m.Setting().K, Classes: m.Setting().Classes, Several: s.Several}
 	if err := stateLosses(c, &f.Flags, w.names, &r); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func stateLosses(c *cobra.Command, f *problem.Flags, names []string, r *plan.Req
 func solvers(a *cli.App, r *plan.Request, f *problem.Flags) {
 	by := f.Solvers(a)
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		options, err := choose.PlannedNoise(ctx, p.K, f.Noise.PriorMean, r.Losses)
+		options, err := choose.PlannedNoise(ctx, r, p.K, f.Noise.PriorMean)
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +270,10 @@ func newPlan(c *cobra.Command, a *cli.App, f *problem.Flags, r plan.Request) (*p
 // expected describes the expected agreement of a choice under the law.
 func expected(c plan.Choice, law *plan.Law) string {
 	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", law.Mean())
+	says, threshold := law.Says()
 	switch {
+	case threshold:
+		from = "if " + says.String()
 	case law.FromVotes():
 		from = "on these votes (NOT PRIVATE)"
 	case law.Concentration() != 0:
@@ -285,5 +288,9 @@ func expected(c plan.Choice, law *plan.Law) string {
 	if law.Named() {
 		beside = ", for classes of the stated shares"
 	}
-	return fmt.Sprintf("%s with the majority, %s%s (%s)", c.Agreement, from, beside, problem.AgreementRule)
+	with, rule := "majority", problem.AgreementRule
+	if threshold {
+		with, rule = "votes", says.Rule()
+	}
+	return fmt.Sprintf("%s with the %s, %s%s (%s)", c.Agreement, with, from, beside, rule)
 }

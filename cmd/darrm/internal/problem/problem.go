@@ -162,7 +162,9 @@ func (f *Flags) Of(c *cobra.Command, k, classes int) (ensemble.Stated, error) {
 		err = cmp.Or(err, check.Affected(reach, k))
 	}
 	s.K, s.Classes, s.Affected = k, classes, &reach
-	return s, err
+	several, wrong := s.Several.Of(k)
+	s.Several = several
+	return s, cmp.Or(err, wrong)
 }
 
 // Asked returns the request that the flags describe, of a release or of a comparison. k is the
@@ -209,7 +211,7 @@ var FlagGroups = []cli.FlagGroup{
 	{Title: "Teachers", Flags: "eps teacher-delta teachers data affected neighbours ensemble " +
 		"ensemble-digest draw votes-cast-anew"},
 	{Title: "Votes", Flags: "K classes class classes-from num-classes same missing layout id-column label-column vote-columns " +
-		"votes-column vote-column teacher-column query-ids header format compression labels num-labels most-yes separator"},
+		"votes-column vote-column teacher-column query-ids header format compression labels num-labels most-yes yes-from separator"},
 	{Title: "Output", Flags: "out out-format out-compression force scores plot plot-gap dry-run " +
 		"insecure-seed verbose head-file skip-invalid"},
 	{Title: "Ledger", Flags: "ledger request-id new-charge checkpoint key new-key"},

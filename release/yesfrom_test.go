@@ -1,0 +1,79 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/votes"
+)
+
+// On line an answer is yes where so many teachers say yes, by a mechanism for all votes, and no other mechanism serves.
+func TestYesFrom(t *testing.T) {
+	of := func(from string) ensemble.Several {
+		return must.Get(ensemble.Several{Labels: 3, YesFrom: from}.Of(5))(t)
+	}
+	sets := [][]int{{0, 1}, {0}, {0, 1}, {0}, {}} // four say yes to the first label, two to the second
+	for from, want := range map[string][]int{"1": {1, 1, 0}, "2": {1, 1, 0}, "3": {1, 0, 0}, "4": {1, 0, 0}, "5": {0, 0, 0}} {
+		several := of(from)
+		m := must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: several.Votes(5), Classes: 2, Affected: 1,
+			Neighbours: accountant.ReplaceOne}, 200))(t) // next to no noise
+		plan := must.Get(NewPlan(m))(t)
+		book := newLedger(t, 1e4)
+		o := openOnline(t, OnlineOptions{Plan: plan, Several: several, Stated: saidOf(plan), Missing: votes.MissingNo,
+			Charge: Charge{Ledger: book.Path(), AcceptWeak: true, Slack: new(0.0)}, Key: filepath.Join(t.TempDir(), "key")})
+		a := must.Get(o.Answer(t.Context(), Query{ID: "q", Sets: sets}))(t)
+		for l, class := range want {
+			if a.Classes[l] != class {
+				t.Errorf("yes from %s on: label %d is %d, want %d", from, l, a.Classes[l], class)
+			}
+		}
+		for _, other := range []ensemble.Several{of("1"), of("5"), {Labels: 3, YesFrom: "2"}} {
+			if other.Votes(5) == several.Votes(5) && other.Teachers > 0 {
+				continue
+			}
+			if _, err := plan.WithSeveral(other); err == nil {
+				t.Errorf("a mechanism for %d votes takes %+v", several.Votes(5), other)
+			}
+		}
+	}
+}
+
+// A charge states the threshold and the teachers. The same statement takes what is left of it, and another threshold
+// does not.
+func TestYesFromIsTakenAgain(t *testing.T) {
+	l, book := questions(t, 2)
+	l.Read.YesFrom = "1" // of three: two public votes for yes
+	plan := func(votes int, epsilon float64) func(context.Context, int, int) (Plan, error) {
+		return func(context.Context, int, int) (Plan, error) {
+			m, err := ensemble.PermuteAndFlip(ensemble.Setting{K: votes, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, epsilon)
+			if err != nil {
+				return Plan{}, err
+			}
+			return NewPlan(m)
+		}
+	}
+	l.Plan = plan(5, .1)
+	must.Get(l.Run(t.Context()))(t)
+	entry := must.Get(book.Find(t.Context(), "march"))(t)
+	var event Event
+	if err := json.Unmarshal(entry.Event, &event); err != nil || event.K != 3 || event.Several.YesFrom != "1" || event.Several.Teachers != 3 {
+		t.Fatalf("%s, %v", entry.Event, err)
+	}
+	l.Charge.RequestID, l.Output.Path = "april", strings.Replace(l.Output.Path, "march", "april", 1)
+	l.Plan = plan(5, .2) // what was charged is made again
+	s := must.Get(l.Run(t.Context()))(t)
+	if s.Charge.Left != 0 || s.Several.From() != 1 {
+		t.Errorf("%+v", s.Charge)
+	}
+	checkQuotas(t, "two releases", book, .8, 8)
+	l.Charge.RequestID, l.Output.Path = "may", strings.Replace(l.Output.Path, "april", "may", 1)
+	l.Read.YesFrom, l.Plan = "2", plan(3, .1)
+	must.Get(l.Run(t.Context()))(t)
+	checkQuotas(t, "another threshold pays again", book, 1.6, 8, 4)
+}
