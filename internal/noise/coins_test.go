@@ -363,3 +363,20 @@ func TestRounding(t *testing.T) {
 		}
 	}
 }
+
+// Scores may differ by as much as a rate that is at most 2^63 allows, and not by one more.
+func TestLargestDifferenceOfScores(t *testing.T) {
+	src := randsrc.NewSeeded(1)
+	failed := 0
+	for range 20 { // whichever comes first
+		if i, err := PermuteAndFlip(src, []int{0, 1 << 62}, 2, 1); err != nil || i != 1 {
+			t.Errorf("%d, %v", i, err)
+		}
+		if _, err := PermuteAndFlip(src, []int{0, 1<<62 + 1}, 2, 1); err != nil {
+			failed++
+		}
+	}
+	if failed == 0 {
+		t.Error("a rate above 2^63 is taken")
+	}
+}

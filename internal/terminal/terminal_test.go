@@ -166,3 +166,26 @@ func TestTableInOnePiece(t *testing.T) {
 		}
 	}
 }
+
+// Each part of a table repeats its keys, as many of them as leave half of the width.
+func TestPartsRepeatTheirKeys(t *testing.T) {
+	columns := make([]column, 8)
+	for i := range columns {
+		columns[i] = column{index: i, width: 8, least: 8, numeric: true}
+	}
+	for width, want := range map[int]int{64: 3, 60: 2, 45: 2, 41: 2, 39: 1, 25: 1} { // of three keys, ten cells each
+		all := parts(columns, 3, width)
+		if len(all) < 2 {
+			t.Fatalf("at %d columns it is one table", width)
+		}
+		for _, part := range all[1:] {
+			keys := 0
+			for keys < len(part) && part[keys].index == keys {
+				keys++
+			}
+			if keys != want {
+				t.Errorf("at %d columns: %d keys are repeated, want %d", width, keys, want)
+			}
+		}
+	}
+}

@@ -376,3 +376,13 @@ func TestMeanSquareOfDissimilarity(t *testing.T) {
 		t.Errorf("nothing: %v", got)
 	}
 }
+
+// Public data that are the private data have no gap, and no smoothness of it.
+func TestNoGapOfTheSameData(t *testing.T) {
+	d := gaussians(t, 1, 10, 3, func(int) float64 { return 0 }, 1, true)
+	for _, task := range []loss.Loss{loss.MeanEstimation{}, loss.LeastSquares{}, loss.Logistic{}} {
+		if got := gapSmoothness(task, d, d, 0); got != 0 {
+			t.Errorf("%s: %v", task.Name(), got)
+		}
+	}
+}
