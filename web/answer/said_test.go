@@ -133,7 +133,7 @@ func TestAllThatIsSaidOfCurves(t *testing.T) {
 	svg, err := DrawCurve(stating(base+" agreement=0"), "K", nil, 0)
 	s.add("picture of nothing, nothing wanted", svg, err)
 	for _, step := range []string{"vote", "noise", "labels", "bill", "end"} {
-		for _, stated := range []string{"", "votes=4 eps=2.5 queries=7", "votes=10 eps=0.01 queries=10000", "votes=0 eps=10 queries=1", "votes=11", "votes=-1",
+		for _, stated := range []string{"", "eps=0.1234 queries=1", "votes=4 eps=2.5 queries=7", "votes=10 eps=0.01 queries=10000", "votes=0 eps=10 queries=1", "votes=11", "votes=-1",
 			"eps=0.009", "eps=10.1", "queries=0", "queries=10001", "votes=x", "eps=x", "queries=x"} {
 			told, err := NewStep(t.Context(), stating(stated), step)
 			s.add("story "+step+": "+stated, told, err)
