@@ -10,6 +10,8 @@ import (
 // if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "the most votes may cost something", File: "named.go", Old: "case a == b && x != 0:", New: "case false:",
+			Killer: "TestCostsAreValidated"},
 		{Name: "a file may claim a smaller gap", File: "table.go", Old: `s.Upper("gap", stated.Gap`,
 			New: `s.Upper("gap", stated.Gap+1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
 		{Name: "a file may claim a larger value", File: "table.go", Old: `s.Lower("value", stated.Value`,

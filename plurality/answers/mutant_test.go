@@ -12,6 +12,10 @@ func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a price above the promise passes", File: "certify.go", Old: "if !(c.Delta <= s.delta) {",
 			New: "if !(c.Delta <= s.delta*(1+1e-15)) {", Killer: "TestCertifyDecidesByThePrice"},
+		{Name: "an answer that costs something costs nothing", File: "named.go", Old: "return -o.Costs.Cost(votes, answer)",
+			New: "return 0", Killer: "TestWorthByHand"},
+		{Name: "the lower bound of a tail is above it", File: "bound.go", Old: "return sum * (1 - margin)",
+			New: "return sum / (1 - margin)", Killer: "TestTailHoldsTheExactOne"},
 		{Name: "delta is rounded up", File: "problem.go",
 			Old:    "num.FromRat(num.Decimal(p.Delta)).Lower()",
 			New:    "num.FromRat(num.Decimal(p.Delta)).Upper()*(1+0x1p-52)",
