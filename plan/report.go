@@ -272,3 +272,19 @@ func (a Agreement) String() string {
 	}
 	return num.Percent(a.Expected)
 }
+
+// ComparedByClass describes, in whole sentences, how the mechanisms of a comparison treat classes that are told
+// apart; nil where none does.
+func ComparedByClass(c *ensemble.Comparison) []string {
+	if !c.TellsApart() {
+		return nil
+	}
+	notes := []string{"Balanced: the mean over the classes of how often each is the answer where it has the most votes, " +
+		"alone or with another."}
+	for _, r := range c.Rows {
+		if r.Refused == nil && r.Mechanism.Named() {
+			notes = append(notes, fmt.Sprintf("%s: %s.", r.Title, ReportOptions{Classes: c.Classes}.Recalls(r.Recall)))
+		}
+	}
+	return notes
+}

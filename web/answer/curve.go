@@ -55,7 +55,11 @@ func Axis(s Stated, over string) ([]float64, error) {
 	}
 	low, high := at*a.low, min(at*a.high, a.most)
 	if over == "K" {
-		for classes > 2 && high > at && plurality.Histograms(int(high), classes) > mostHistograms {
+		histograms := plurality.Histograms
+		if s.many().Lossy() {
+			histograms = plurality.NamedHistograms
+		}
+		for classes > 2 && high > at && histograms(int(high), classes) > mostHistograms {
 			high--
 		}
 		high = math.Floor(high)
@@ -90,7 +94,7 @@ func NewPoint(ctx context.Context, s Stated, over string, x float64) (Point, err
 	at := maps.Clone(s)
 	at[over] = strconv.FormatFloat(x, 'f', -1, 64)
 	point := Point{X: x, Shown: "nothing fits", Most: "-"}
-	r, err := request(at)
+	r, err := request(at, nil)
 	if err != nil {
 		return point, err
 	}

@@ -68,6 +68,9 @@ func TooLarge(s Stated) *Beyond {
 	switch {
 	case classes == 2 && k > mostTeachers:
 		limit = fmt.Sprintf("this page plans for at most %d teachers of two classes", mostTeachers)
+	case classes > 2 && k > 0 && s.many().Lossy() && plurality.NamedHistograms(k, classes) > mostHistograms:
+		limit = fmt.Sprintf("this page plans with shares or costs for so few teachers and classes that their votes "+
+			"have at most %d histograms", mostHistograms)
 	case classes > 2 && k > 0 && plurality.Histograms(k, classes) > mostHistograms:
 		limit = fmt.Sprintf("this page plans for so few teachers and classes that their votes have at "+
 			"most %d sorted histograms", mostHistograms)
@@ -93,8 +96,11 @@ func Meaning(s Stated) string {
 	return meaning
 }
 
-// request returns what is to be planned.
-func request(s Stated) (r plan.Request, err error) {
+// many returns the losses that are stated.
+func (s Stated) many() choose.Many { return choose.Many{Shares: s["shares"], Cost: s["cost"]} }
+
+// request returns what is to be planned of classes with these names, nil for numbered ones.
+func request(s Stated, names []string) (r plan.Request, err error) {
 	epsilon := math.Inf(1)
 	if s.has("eps") {
 		epsilon, err = s.number("eps", "epsilon", 0)
@@ -125,34 +131,35 @@ func request(s Stated) (r plan.Request, err error) {
 	if err := cmp.Or(check.Teachers(k), check.Classes(classes)); err != nil {
 		return r, err
 	}
+	var stated *float64
+	if s.has("prior-mean") {
+		stated = &mean
+	}
 	if TooLarge(s) == nil {
-		if s.has("prior-mean") {
-			r.Votes, err = plan.Prior(k, classes, mean)
-		} else {
-			r.Votes, err = plan.DefaultLaw(k, classes)
+		if err := s.many().State(&r, names, stated); err != nil {
+			return r, err
+		}
+		if r.Losses.Stated() {
+			r.For = plan.ForLabels
 		}
 	}
-	noise := choose.Noise{Objective: choose.Agreement}
-	if s.has("prior-mean") {
-		noise.PriorMean = &mean
-	}
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		o, err := noise.Complete(ctx, p.K, nil)
+		o, err := choose.PlannedNoise(ctx, p.K, stated, r.Losses)
 		if err != nil {
 			return nil, err
 		}
 		return solve.Optimal(ctx, p, o)
 	}
-	return r, err
+	return r, nil
 }
 
 // NewPlan plans for what is stated of K, num-classes (2), queries, budget-eps, budget-delta,
-// affected (K), prior-mean, agreement (0.9), and of teachers' own privacy eps, teacher-delta and
+// affected (K), prior-mean, agreement (0.9), shares and cost of numbered classes, and of teachers' own privacy eps, teacher-delta and
 // teachers. progress, unless nil, is called with the number of mechanisms that were worked out, and early with
 // the plan of those that are not tables, without advice, while the others are worked out: as plan.Request.
 // Cost: that of plan.New.
 func NewPlan(ctx context.Context, s Stated, progress func(done, of int), early func(*Plan)) (*Plan, error) {
-	r, err := request(s)
+	r, err := request(s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -209,6 +216,12 @@ func planShown(s Stated, r plan.Request, p *plan.Plan) (*Plan, error) {
 	first := p.Choices[0]
 	a.Short = fmt.Sprintf("%v of %d labels are expected to agree with the majority of %d teachers, by %s.",
 		first.Agreement, r.Queries, r.K, first.Title())
+	o := plan.ReportOptions{}
+	if notes := o.ClassNotes(first); notes != nil { // what is stated of the classes decides what labels are good for
+		if a.Short = notes[0] + " By " + first.Title() + "."; !o.ByClass(first).Tells {
+			a.Short = notes[len(notes)-1]
+		}
+	}
 	var err error
 	a.Sentence, err = sentence(r, first)
 	return a, err
@@ -235,11 +248,14 @@ func sentence(r plan.Request, c plan.Choice) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	expected := fmt.Sprintf("We expect %v of the labels to agree with the models' majority.", c.Agreement)
+	if notes := (plan.ReportOptions{}).ClassNotes(c); notes != nil {
+		expected = strings.Join(notes, " ")
+	}
 	return fmt.Sprintf("We will publish %d labels, each the answer of %d models to one question by "+
 		"the mechanism \"%s\"; one person's record reaches at most %d of the models. All labels "+
-		"together are %s-differentially private: %s We expect %v of the labels to agree with the models' majority.",
-		r.Queries, r.K, c.Title(), r.Affected, c.Total.Short(), lowerFirst(meaning),
-		c.Agreement), nil
+		"together are %s-differentially private: %s %s",
+		r.Queries, r.K, c.Title(), r.Affected, c.Total.Short(), lowerFirst(meaning), expected), nil
 }
 
 func lowerFirst(s string) string {

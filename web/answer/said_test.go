@@ -73,6 +73,8 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		base + "affected=1 eps=0.1 teachers=fresh", base + "affected=1 eps=0.1 teachers=frozen", base + "affected=3 eps=2 teachers=fresh",
 		base + "budget-eps=0.001", base + "K=151", base + "K=40 num-classes=6", base + "queries=10001", base + "agreement=2",
 		base + "eps=0.1", base + "eps=x", base + "K=", base + "num-classes=x", base + "queries=1.5", base + "budget-eps=NaN", base + "budget-delta=-1",
+		base + "affected=1 shares=.9,.1 budget-delta=1e-5", base + "affected=1 shares=.9,.1 cost=0:1=9,1:0=1 budget-delta=1e-5", base + "affected=1 shares=.99,.01 budget-eps=.1",
+		base + "affected=1 cost=balanced", base + "affected=1 shares=no=.9,yes=.1", base + "K=30 num-classes=5 cost=ordered",
 		base + "affected=8", base + "teacher-delta=x", base + "agreement=x", base + "prior-mean=0.4", base + "prior-mean=x", base + "num-classes=0", "",
 	} {
 		of := stating(stated)
@@ -173,6 +175,13 @@ func TestAllThatIsSaidOfVotes(t *testing.T) {
 	}
 	for _, stated := range []string{"", "budget-eps=2", "budget-eps=2 affected=9", "budget-eps=0.01 affected=3", "budget-eps=1 affected=1 num-classes=9 K=8 queries=7"} {
 		c, err := Compare(t.Context(), stating(stated), "v.csv", []byte(fewVotes))
+		s.add("compare with "+stated, c, err)
+	}
+	for _, stated := range []string{"shares=0=.8,1=.2", "shares=.8,.2 cost=0:1=9", "shares=yes=.2,no=.8", "cost=ordered"} {
+		c, err := Compare(t.Context(), stating("budget-eps=2 budget-delta=1e-5 affected=1 "+stated), "v.csv", []byte(fewVotes))
+		if c != nil {
+			c.Report = nil
+		}
 		s.add("compare with "+stated, c, err)
 	}
 	rows, err := FirstRows(t.Context(), "v.csv", []byte(fewVotes+strings.Repeat("d,0,0,0,0\n", 9)))

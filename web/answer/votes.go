@@ -99,6 +99,7 @@ type Comparison struct {
 	Report  *ensemble.ComparisonReport `json:"report"` // that of darrm compare --json
 	Header  []string                   `json:"header"` // of Rows
 	Rows    [][]string                 `json:"rows"`   // the table that darrm compare prints
+	Notes   []string                   `json:"notes"`  // on classes that are told apart, and where labels tell nothing
 	Refused []string                   `json:"refused"`
 	Command string                     `json:"command"` // darrm compare
 	Release []string                   `json:"release"` // the commands that release these labels by the chosen mechanism
@@ -124,7 +125,7 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	if beyond := TooLarge(at); beyond != nil {
 		return nil, fmt.Errorf("%s: use darrm compare", beyond.Limit)
 	}
-	r, err := request(at)
+	r, err := request(at, d.Classes)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +145,13 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	c.Classes = d.Classes
 	out := &Comparison{Report: c.Report()}
 	out.Header, out.Rows = c.Table()
+	if notes := (plan.ReportOptions{Classes: d.Classes}).ClassNotes(p.Choices[0]); notes != nil {
+		out.Notes = append([]string{"By what is stated, before the votes are seen, of the row marked →:"}, notes...)
+	}
+	out.Notes = append(out.Notes, plan.ComparedByClass(c)...)
+	if !c.Tells() {
+		out.Notes = append(out.Notes, ensemble.AlwaysNote(c.AlwaysClass(), c.Always.Score.Agreement))
+	}
 	for _, row := range c.Rows {
 		if row.Refused != nil {
 			out.Refused = append(out.Refused, fmt.Sprintf("%s: %v", row.Title, row.Refused))
@@ -160,7 +168,7 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 		flags[f.Name] = append(flags[f.Name], f.Value)
 	}
 	words := commandline.AddFlags([]string{"darrm", "compare", name}, stated)
-	for _, flag := range []string{"budget-eps", "budget-delta", "affected"} {
+	for _, flag := range []string{"budget-eps", "budget-delta", "affected", "shares", "cost"} {
 		if s.has(flag) {
 			words, flags[flag] = commandline.AddFlag(words, flag, s[flag]), []string{s[flag]}
 		}

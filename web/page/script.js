@@ -184,14 +184,19 @@ function show() {
     for (const e of $("plan").elements) if (e.name) e.value = fields.get(e.name) ?? "";
     for (const e of $("plan").querySelectorAll(".field[data-low] > input[name]")) e.dispatchEvent(new Event("input"));
     $("own").open = ["eps", "teacher-delta", "teachers"].some((f) => fields.get(f));
-    if ($("own").open) $("more").open = true;
+    if ($("own").open || fields.get("shares") || fields.get("cost")) $("more").open = true;
   }
   if (part === "plan") plan();
   if (part === "story") story();
 }
 
+// Shares and costs of classes by their places, or in one word. Anything else may be the name of a class, which an
+// address never has.
+const places = /^(ordered|balanced|([\d\s.,:=+-]|(?<=[\d.])e(?=[-+\d]))*)$/i;
+
 // keep writes the fields of the plan into the address.
-const keep = () => history.replaceState(null, "", "#plan?" + new URLSearchParams(stated($("plan"))));
+const keep = () => history.replaceState(null, "", "#plan?" + new URLSearchParams(Object.entries(stated($("plan")))
+  .filter(([name, value]) => !["shares", "cost"].includes(name) || places.test(value))));
 
 $("plan-share").hidden = !location.protocol.startsWith("http"); // a path on this machine is no link
 $("plan-link").addEventListener("click", async ({target}) => {
@@ -209,7 +214,8 @@ let planned = "", said = "", latest = 0, later;
 // others tells what the fields state that are folded up, where they are.
 function others(fields) {
   const reach = fields.affected, classes = fields["num-classes"] || "2", delta = fields["budget-delta"];
-  $("more-stated").textContent = `: one record reaches ${reach || "all"} teacher${reach === "1" ? "" : "s"}, ${classes} classes, δ = ${delta || "0"}`;
+  const told = fields.shares || fields.cost ? ", classes told apart" : "";
+  $("more-stated").textContent = `: one record reaches ${reach || "all"} teacher${reach === "1" ? "" : "s"}, ${classes} classes${told}, δ = ${delta || "0"}`;
 }
 
 function showPlan(answer, again) {
@@ -516,7 +522,7 @@ const describe = () => busy("votes", "Reading …", async (p) => {
 // take begins with a new file, of which nothing is stated.
 function take(file) {
   [ballots, roles, answered] = [file, "", ""];
-  $("v-classes").value = $("v-header").value = "";
+  for (const id of ["v-classes", "v-header", "v-shares", "v-cost"]) $(id).value = "";
   $("votes-columns").hidden = true;
   describe();
 }
@@ -538,6 +544,7 @@ $("votes").addEventListener("submit", () => {
     const c = await p.call({call: "compare", stated: statedVotes(), name: ballots.name},
       {bytes: await bytesOf("votes", ballots)});
     table($("compare-rows"), c.header, c.rows);
+    list($("compare-notes"), c.notes);
     list($("compare-refused"), c.refused);
     commands("compare", c.release.slice(0, -1).join(" && "), c.release.at(-1));
     command("compare-command", c.command);

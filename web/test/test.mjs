@@ -102,6 +102,7 @@ const plans = [
   {"K": 7, "num-classes": 5, "queries": 10, "budget-eps": 4, "budget-delta": 1e-5, "affected": 1, "prior-mean": 0.8},
   {"K": 14, "num-classes": 4, "queries": 30, "budget-eps": 5, "budget-delta": 1e-5, "affected": 1, "agreement": 0.7},
   {"K": 25, "queries": 10, "budget-eps": 0.5, "budget-delta": 0, "affected": 25},
+  {"K": 15, "queries": 20, "budget-eps": 2, "budget-delta": 1e-5, "affected": 1, "shares": "0.9,0.1", "cost": "0:1=9"},
 ];
 
 // samePlan compares the page's plan with the command's, to the last printed digit.
@@ -219,7 +220,7 @@ const tests = {
     await clean(page, "from a folder");
     await page.close();
   },
-  async "ten plans equal the command's"() {
+  async "eleven plans equal the command's"() {
     const s = await serve(), page = await open(s.url);
     for (const p of options.quick ? plans.slice(0, 2) : plans) await samePlan(page, p);
     await go(page, "plan?K=100000&queries=10&budget-eps=1&budget-delta=1e-6");
@@ -229,6 +230,24 @@ const tests = {
     await go(page, "plan?K=x&queries=10&budget-eps=1&budget-delta=1e-6");
     await planned(page);
     check(/“Teachers”/.test(await text(page, "#plan-error")), "a number that is none");
+    // Shares by places stand in the address, and names of classes never do.
+    await go(page, "plan?K=9&queries=5&budget-eps=2&budget-delta=1e-6&affected=1");
+    await planned(page);
+    const share = async (value, field) => {
+      await page.evaluate((v, f) => {
+        delete document.documentElement.dataset.state;
+        const e = document.getElementById(f);
+        e.value = v;
+        e.dispatchEvent(new Event("input", {bubbles: true}));
+      }, value, field);
+      await planned(page);
+      return page.evaluate(() => decodeURIComponent(location.hash));
+    };
+    check((await share("0.9,1e-1", "f-shares")).includes("shares=0.9,1e-1"), "shares in the link");
+    check(/always answering 0/i.test(await text(page, "#plan-best")), "the sentence of shares: " + await text(page, "#plan-best"));
+    check(!/shares|yes/.test(await share("no=0.9,yes=0.1", "f-shares")), "the link has names of classes");
+    check(/is of no class/.test(await text(page, "#plan-error")), "shares by names: " + await text(page, "#plan-error"));
+    check(!/cost|flu/.test(await share("flu:none=9", "f-cost")), "the link has names of classes in costs");
     await clean(page, "plans");
     await page.close();
     await s.end();

@@ -38,14 +38,8 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 	w.Text("  ", fmt.Sprintf("Worth: %d labels tell a model that is trained on them as much as so many without "+
 		"noise, by how often they agree with these votes and for classes that are equally frequent.",
 		c.Labels()))
-	if c.TellsApart() {
-		w.Text("  ", "Balanced: the mean over the classes of how often each is the answer where it has the most votes, "+
-			"alone or with another.")
-		for _, r := range c.Rows {
-			if r.Refused == nil && r.Mechanism.Named() {
-				w.Text("  ", fmt.Sprintf("%s: %s.", r.Title, plan.ReportOptions{Classes: c.Classes}.Recalls(r.Recall)))
-			}
-		}
+	for _, note := range plan.ComparedByClass(c) {
+		w.Text("  ", note)
 	}
 	if c.Plain.Labels > 0 {
 		w.Text("  ", fmt.Sprintf("Right: over the %d of %d queries whose true label is known.",
