@@ -128,6 +128,7 @@ test-long: ## the full grids and the complete K = 11 oracle, some minutes; fuzzi
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
 	$(MAKE) fuzz
 	$(MAKE) build proofs && proofs/test bin/darrm large
+	$(MAKE) wheel services && DARRM_LONG=1 scripts/test-web bin/plain/darrm
 	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
 
 PROVER := coq libcoq-mathcomp-fingroup ocaml-findlib libzarith-ocaml-dev

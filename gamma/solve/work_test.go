@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -39,6 +40,9 @@ func workOf(t testing.TB, p constraints.Problem, o Options) (*gamma.Table, Progr
 // early, and states a gap that is true: the optimum is not below its bound, and the bound is that of the
 // last relaxation, not less. More work makes no worse bound.
 func TestEndByWork(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("solves as the smaller problems do, which are raced")
+	}
 	for _, c := range []struct {
 		k int
 		o Options
@@ -107,6 +111,9 @@ func TestWorkIsTheSameEverywhere(t *testing.T) {
 // The table where the work ends is the best of the relaxation shrunk, the point between it and a private
 // function, and what half of the teachers found, which is much better than both for long.
 func TestEndByWorkTakesTheBest(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("solves as the smaller problems do, which are raced")
+	}
 	p := problem(t, 257, 3, 0.1, 1e-5)
 	_, all := workOf(t, p, Options{})
 	taken := 0
