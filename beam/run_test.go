@@ -271,7 +271,17 @@ func TestHangingAttempt(t *testing.T) {
 	})
 }
 
+// hangingAttempt raises the limits where a busy machine takes longer to answer than they are.
 func hangingAttempt(t *testing.T, ofJob, ofRunner time.Duration) {
+	for patience := range 5 {
+		if answersOnceHung(t, ofJob<<patience, ofRunner<<patience, patience == 4) {
+			return
+		}
+	}
+}
+
+// answersOnceHung reports whether the attempt after the one that hangs answers in time. The last time it must.
+func answersOnceHung(t *testing.T, ofJob, ofRunner time.Duration, last bool) bool {
 	rows := queries(100)
 	job := newJob(t, rows, true)
 	job.AttemptTimeout, job.Run = ofJob, Local{Timeout: ofRunner}.Run
@@ -287,11 +297,16 @@ func hangingAttempt(t *testing.T, ofJob, ofRunner time.Duration) {
 	var s spy
 	s.wrap(t, &job)
 	r, err := Run(context.Background(), job)
+	if late := err == nil && r.Attempts > 2 || err != nil && strings.Contains(err.Error(),
+		context.DeadlineExceeded.Error()); late && !last {
+		return false
+	}
 	if err != nil || r.Attempts != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	checkLabels(t, job.Out, rows, true, s.key)
 	checkClean(t, job)
+	return true
 }
 
 // Workers of another process do not find a key that is in this one's memory, and say
