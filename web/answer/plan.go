@@ -144,7 +144,7 @@ func request(s Stated, names []string) (r plan.Request, err error) {
 		}
 	}
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		o, err := choose.PlannedNoise(ctx, p.K, stated, r.Losses)
+		o, err := choose.PlannedNoise(ctx, &r, p.K, stated)
 		if err != nil {
 			return nil, err
 		}
