@@ -19,6 +19,7 @@ const NoTruth = -1
 type Ballots struct {
 	k, classes        int
 	missing           bool // votes may be missing
+	labels            int  // of a question, which each query is one of in turn; 0 where it is a question of its own
 	queries, labelled int
 	index             map[string]int
 	kinds             []ballot
@@ -27,6 +28,7 @@ type Ballots struct {
 
 // ballot is one vector of counts.
 type ballot struct {
+	label   int // of the question; 0 where there is one
 	counts  []int
 	queries int
 	truths  []int // how many queries have each true class; nil without labels
@@ -44,6 +46,10 @@ func NewBallots(k, classes int) (*Ballots, error) {
 // scored and compared for votes that may be missing (Setting.Missing).
 func (b *Ballots) AllowMissing() { handle.Made(b).missing = true }
 
+// Label says that the queries are the labels of questions with so many each, question by question: see
+// Mechanism.OfLabel.
+func (b *Ballots) Label(labels int) { handle.Made(b).labels = labels }
+
 // Add adds a query: counts[c] of the teachers voted for class c, and its true class is
 // truth, or NoTruth. On error nothing is added. Counts are copied.
 func (b *Ballots) Add(counts []int, truth int) error {
@@ -55,7 +61,11 @@ func (b *Ballots) Add(counts []int, truth int) error {
 	if truth != NoTruth && (truth < 0 || truth >= b.classes) {
 		return check.Wantf("true class", truth, "between 0 and %d, or NoTruth", b.classes-1)
 	}
-	b.code = b.code[:0]
+	label := 0
+	if b.labels > 0 {
+		label = b.queries % b.labels
+	}
+	b.code = binary.AppendUvarint(b.code[:0], uint64(label))
 	for _, n := range counts {
 		b.code = binary.AppendUvarint(b.code, uint64(n))
 	}
@@ -63,7 +73,7 @@ func (b *Ballots) Add(counts []int, truth int) error {
 	if !ok {
 		i = len(b.kinds)
 		b.index[string(b.code)] = i
-		b.kinds = append(b.kinds, ballot{counts: append([]int(nil), counts...)})
+		b.kinds = append(b.kinds, ballot{label: label, counts: append([]int(nil), counts...)})
 	}
 	kind := &b.kinds[i]
 	kind.queries++
@@ -96,7 +106,7 @@ func (b *Ballots) always() (best Always) {
 	for class := range b.classes {
 		answer := make([]float64, b.classes)
 		answer[class] = 1
-		s, _ := b.scoreEach(func([]int) []float64 { return answer })
+		s, _ := b.scoreEach(func(ballot) []float64 { return answer })
 		if class == 0 || s.Agreement > best.Score.Agreement {
 			best = Always{class, s}
 		}
@@ -110,17 +120,17 @@ func (b *Ballots) score(law func(counts []int) []float64) Score {
 	if b.classes > 2 {
 		law = once(law)
 	}
-	s, _ := b.scoreEach(law)
+	s, _ := b.scoreEach(func(of ballot) []float64 { return law(of.counts) })
 	return s
 }
 
-// scoreEach is score of any law, which it asks about each vector of counts, with the recall of each class: how
+// scoreEach is score of any law, which it asks about each vector of counts of each label, with the recall of each class: how
 // often it is the answer where it has the most votes, alone or with others; nil where it never has.
-func (b *Ballots) scoreEach(law func(counts []int) []float64) (s Score, recall []*float64) {
+func (b *Ballots) scoreEach(law func(ballot) []float64) (s Score, recall []*float64) {
 	s = Score{Queries: b.queries, Labels: b.labelled}
 	leads, answered := make([]float64, b.classes), make([]float64, b.classes)
 	for _, kind := range b.kinds {
-		p := law(kind.counts)
+		p := law(kind)
 		for c, most := 0, largest(kind.counts); c < b.classes; c++ {
 			if kind.counts[c] == most {
 				leads[c] += float64(kind.queries)

@@ -71,8 +71,54 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 		fmt.Sprintf("the price of up to %d answers over every pair of neighbours, from integers", p.Answers))
 	m.name, m.figures.Answers = TableOfAnswers, p.Answers
 	m.abstains, m.answers = p.Abstain, c
+	if p.Labels > 0 {
+		tables := make(labelTables, p.Labels)
+		for label := range tables {
+			own, err := c.OfLabel(label)
+			if err != nil {
+				return nil, err
+			}
+			tables[label] = answersTable{own}
+		}
+		m.rule = tables
+	}
 	return m, nil
 }
+
+// LabelTables returns how many labels of a question have masses of their own, 0 where one table answers all
+// queries. Such a mechanism answers nothing itself: OfLabel does.
+func (m *Mechanism) LabelTables() int {
+	tables, _ := handle.Made(m).rule.(labelTables)
+	return len(tables)
+}
+
+// OfLabel returns the mechanism that answers one label of a question, from 0: m itself where one table answers all.
+// It is charged as m is, and names what m is one of. The error is that of a label that is none.
+func (m *Mechanism) OfLabel(label int) (*Mechanism, error) {
+	m = handle.Made(m)
+	tables, each := m.rule.(labelTables)
+	switch {
+	case !each:
+		return m, nil
+	case label < 0 || label >= len(tables):
+		return nil, check.Wantf("label", label, "one of the %d of a question, from 0", len(tables))
+	}
+	one := *m
+	one.rule = tables[label]
+	return &one, nil
+}
+
+// errWhichLabel is the error where all labels of a question are asked for one law.
+var errWhichLabel = errors.New("each label of a question has a table of its own: say of which label (OfLabel)")
+
+// labelTables are the tables of the labels of a question. They answer nothing: a query must say which label it is.
+type labelTables []answersTable
+
+func (labelTables) draw(randsrc.Source, []int) (int, error) { return noAnswer, errWhichLabel }
+
+func (labelTables) exact() string { return "" }
+
+func (labelTables) law([]int) []float64 { panic("ensemble: " + errWhichLabel.Error()) }
 
 // Named reports whether the mechanism may treat the classes by their names: then how often a label agrees is
 // another number for each class.

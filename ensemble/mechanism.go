@@ -193,11 +193,14 @@ func (m *Mechanism) Assumptions() []string { return slices.Clone(handle.Made(m).
 // Probabilities returns the probability of each class when these are the votes, and at
 // the end that of abstaining where Abstains. They sum to 1 and are within 1e-11, of GNMax's
 // noise with σ ≥ 16 within 0.01/σ⁴, of DaRRM and of the optimum of many classes within 2⁻⁵³. They are not
-// private: they reveal the votes. The error names the rule of the Setting that counts break.
+// private: they reveal the votes. The error names the rule of the Setting that counts break, or asks for OfLabel.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
 	m = handle.Made(m)
 	if err := m.setting.CheckCounts(counts, 0); err != nil {
 		return nil, err
+	}
+	if m.LabelTables() > 0 {
+		return nil, errWhichLabel
 	}
 	return m.rule.law(counts), nil
 }

@@ -68,7 +68,12 @@ func (m *Mechanism) evaluate(b *Ballots) (s Score, recall []*float64, err error)
 	if b.classes > 2 && !m.Named() {
 		law = once(law)
 	}
-	s, recall = b.scoreEach(law)
+	s, recall = b.scoreEach(func(of ballot) []float64 {
+		if tables, each := m.rule.(labelTables); each {
+			return tables[of.label].law(of.counts)
+		}
+		return law(of.counts)
+	})
 	return s, recall, nil
 }
 
@@ -78,6 +83,9 @@ func (m *Mechanism) checkBallots(b *Ballots) error {
 	}
 	if err := check.Teachers(b.K()); err != nil {
 		return err
+	}
+	if n := m.LabelTables(); n > 0 && n != b.labels {
+		return check.Wantf("labels of a question", b.labels, "the mechanism's, %d: each has a table of its own", n)
 	}
 	if b.missing && !m.setting.Missing {
 		return ErrMissing

@@ -67,15 +67,28 @@ type SetScore struct {
 // has the most votes. The error is that of Probabilities.
 func (s *Sets) Score(m *Mechanism) (*SetScore, error) {
 	m = handle.Made(m)
-	known := make(map[[2]uint16][]float64)
-	score, err := s.score(func(counts [2]uint16) ([]float64, error) {
-		law, ok := known[counts]
+	if n := m.LabelTables(); n > 0 && n != len(handle.Made(s).labels) {
+		return nil, check.Wantf("labels of a question", len(s.labels), "the mechanism's, %d: each has a table of its own", n)
+	}
+	type votes struct {
+		label  int
+		counts [2]uint16
+	}
+	known := make(map[votes][]float64)
+	score, err := s.score(func(label int, counts [2]uint16) ([]float64, error) {
+		if m.LabelTables() == 0 { // which answers all labels alike
+			label = 0
+		}
+		law, ok := known[votes{label, counts}]
 		if !ok {
-			var err error
-			if law, err = m.Probabilities([]int{int(counts[0]), int(counts[1])}); err != nil {
+			one, err := m.OfLabel(label)
+			if err != nil {
 				return nil, err
 			}
-			known[counts] = law
+			if law, err = one.Probabilities([]int{int(counts[0]), int(counts[1])}); err != nil {
+				return nil, err
+			}
+			known[votes{label, counts}] = law
 		}
 		return law, nil
 	})
@@ -88,7 +101,7 @@ func (s *Sets) Score(m *Mechanism) (*SetScore, error) {
 
 // AlwaysNo is Score of the answer no to everything, which draws nothing.
 func (s *Sets) AlwaysNo() (*SetScore, error) {
-	score, err := s.score(func([2]uint16) ([]float64, error) { return []float64{1, 0}, nil })
+	score, err := s.score(func(int, [2]uint16) ([]float64, error) { return []float64{1, 0}, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +130,7 @@ func (t tally) known() *float64 {
 }
 
 // score returns the score of answers with such a law of no, yes and perhaps none.
-func (s *Sets) score(law func(counts [2]uint16) ([]float64, error)) (*SetScore, error) {
+func (s *Sets) score(law func(label int, counts [2]uint16) ([]float64, error)) (*SetScore, error) {
 	s = handle.Made(s)
 	labels := len(s.labels)
 	if labels == 0 || len(s.counts) == 0 || len(s.counts)%labels != 0 {
@@ -131,7 +144,7 @@ func (s *Sets) score(law func(counts [2]uint16) ([]float64, error)) (*SetScore, 
 		together, right, truths := 1.0, 1.0, 0
 		for l := range labels {
 			counts, truth := s.counts[from+l], s.truth[from+l]
-			p, err := law(counts)
+			p, err := law(l, counts)
 			if err != nil {
 				return nil, err
 			}

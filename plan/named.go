@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
@@ -21,6 +24,59 @@ import (
 type Losses struct {
 	Shares plurality.Shares // nil for equal shares
 	Costs  plurality.Costs  // nil for agreement
+	// Yes has the share of yes of each label of a question, nil where one table answers all. Shares are then their
+	// mean, of the classes no and yes: how frequent these are over all labels. See LabelShares.
+	Yes []float64
+}
+
+// LabelShares returns the losses of labels of a question with these shares of yes, each for itself. Where all are
+// equal, one table answers all labels.
+func LabelShares(yes []float64) Losses {
+	switch {
+	case len(yes) == 0:
+		return Losses{}
+	case slices.Max(yes) == slices.Min(yes):
+		return Losses{Shares: plurality.Shares{1 - yes[0], yes[0]}}
+	}
+	return Losses{Shares: answers.Prior{Yes: yes}.MeanShares(), Yes: yes}
+}
+
+// Prior returns the prior of a table for many answers with the losses.
+func (l Losses) Prior(o plurality.Objective) answers.Prior {
+	prior := answers.Prior{Objective: o, Shares: l.Shares, Costs: l.Costs, Yes: l.Yes}
+	if l.Yes != nil {
+		prior.Shares = nil
+	}
+	return prior
+}
+
+// Agreement returns how often labels of m are expected to agree: by the law, or, where each label of a question has a
+// table of its own, by that of each label's share.
+func (l Losses) Agreement(ctx context.Context, law *Law, m *ensemble.Mechanism) (a Agreement, err error) {
+	if m == nil || m.LabelTables() == 0 {
+		return law.Agreement(ctx, m)
+	}
+	if len(l.Yes) != m.LabelTables() {
+		return a, check.Wantf("number of shares of yes", len(l.Yes), "%d, one for each label that has a table", m.LabelTables())
+	}
+	n := float64(len(l.Yes))
+	for label, yes := range l.Yes {
+		own, err := NamedLaw(law.k, 2, law.mean, plurality.Shares{1 - yes, yes})
+		if err != nil {
+			return a, err
+		}
+		one, err := m.OfLabel(label)
+		if err != nil {
+			return a, err
+		}
+		of, err := own.Agreement(ctx, one)
+		if err != nil {
+			return a, err
+		}
+		a.Expected += of.Expected / n
+		a.Shared += of.Shared / n
+	}
+	return a, nil
 }
 
 // Stated reports whether the classes are told apart.
@@ -54,23 +110,29 @@ func LossesOf(t *answers.Table) Losses {
 	if t == nil {
 		return Losses{}
 	}
-	return Losses{t.Prior.Shares, t.Prior.Costs}
+	l := LabelShares(t.Prior.Yes)
+	if l.Costs = t.Prior.Costs; t.Prior.Yes == nil {
+		l.Shares = t.Prior.Shares
+	}
+	return l
 }
 
 // Equal reports whether both state the same.
 func (l Losses) Equal(m Losses) bool {
-	return answers.Prior{Shares: l.Shares, Costs: l.Costs}.Equal(answers.Prior{Shares: m.Shares, Costs: m.Costs})
+	return l.Prior(plurality.Objective{}).Equal(m.Prior(plurality.Objective{}))
 }
 
-// Text describes the losses of classes with these names, for people.
-func (l Losses) Text(names []string) string {
+// Text describes the losses of classes, and of labels of a question, with these names, for people.
+func (l Losses) Text(names, labels []string) string {
 	var words []string
-	o := ReportOptions{Classes: names}
+	o := ReportOptions{Classes: names, Labels: labels}
 	for c, q := range l.Shares {
 		words = append(words, fmt.Sprintf("%s %v", o.class(c), q))
 	}
 	text := "equal shares"
-	if words != nil {
+	if l.Yes != nil {
+		text = "shares of yes " + o.each(l.Yes)
+	} else if words != nil {
 		text = "shares " + strings.Join(words, ", ")
 	}
 	words = nil
@@ -142,6 +204,10 @@ func (r *Request) checkLosses() error {
 	}
 	const name = "shares and costs"
 	switch {
+	case r.Losses.Yes != nil && len(r.Losses.Yes) != r.Several.Labels:
+		return check.Wantf("number of shares of yes", len(r.Losses.Yes), "%d, the number of labels of a question", r.Several.Labels)
+	case r.Losses.Yes != nil && r.Several.YesFrom != "":
+		return check.Want("yes from", r.Several.YesFrom, "left out beside a share of yes for each label: it goes with one share for all")
 	case r.Missing:
 		return check.Want(name, "given", "left out where votes may be missing")
 	case r.For == ForStudent:
@@ -176,6 +242,67 @@ type ReportedClasses struct {
 	Constant      string     `json:"constant"` // the class that is worth most where it is always answered
 	ConstantValue float64    `json:"constant_value"`
 	Tells         bool       `json:"tells"` // false where the constant is as good
+	// of each label of a question that has a table of its own
+	Labels []ReportedLabel `json:"labels,omitempty"`
+}
+
+// ReportedLabel describes how the table of one label treats no and yes, by its share of yes.
+type ReportedLabel struct {
+	Label         string     `json:"label"`
+	Yes           float64    `json:"yes"`   // its stated share
+	Value         float64    `json:"value"` // agreement, or minus the expected cost of an answer
+	Recall        []*float64 `json:"recall"`
+	Constant      string     `json:"constant"`
+	ConstantValue float64    `json:"constant_value"`
+	Tells         bool       `json:"tells"`
+}
+
+// eachLabel describes the labels of a table that has masses for each.
+func (o ReportOptions) eachLabel(t *answers.Table) (all []ReportedLabel) {
+	if t == nil {
+		return nil
+	}
+	for label := range t.Problem().Labels {
+		one, err := t.OfLabel(context.Background(), label)
+		if err != nil { // there is such a label
+			return nil
+		}
+		by, err := one.ByClass(context.Background())
+		if err != nil {
+			return nil
+		}
+		all = append(all, ReportedLabel{o.label(label), t.Prior.Yes[label], one.Value, recallOf(by), o.class(by.Constant),
+			by.ConstantValue, by.Tells(one.Value)})
+	}
+	return all
+}
+
+// recallOf returns the recall of each class, nil of one that never leads.
+func recallOf(by answers.ByClass) []*float64 {
+	recall := make([]*float64, len(by.Recall))
+	for c := range recall {
+		if by.Leads[c] > 0 {
+			recall[c] = &by.Recall[c]
+		}
+	}
+	return recall
+}
+
+// label returns the name of a label of a question.
+func (o ReportOptions) label(label int) string {
+	if label < len(o.Labels) {
+		return o.Labels[label]
+	}
+	return strconv.Itoa(label)
+}
+
+// each lists a number of each label.
+func (o ReportOptions) each(of []float64) string {
+	var words []string
+	for label, x := range of {
+		words = append(words, fmt.Sprintf("%s %v", o.label(label), x))
+	}
+	return strings.Join(words, ", ")
 }
 
 // ByClassOfNoise returns how a noise function that tells the labels apart treats the two classes, and its value:
@@ -199,13 +326,8 @@ func (o ReportOptions) ByClass(c Choice) *ReportedClasses {
 	if by.Recall == nil {
 		return nil
 	}
-	recall := make([]*float64, len(by.Recall))
-	for c := range recall {
-		if by.Leads[c] > 0 {
-			recall[c] = &by.Recall[c]
-		}
-	}
-	return &ReportedClasses{value, recall, by.Balanced, o.class(by.Constant), by.ConstantValue, by.Tells(value)}
+	return &ReportedClasses{value, recallOf(by), by.Balanced, o.class(by.Constant), by.ConstantValue, by.Tells(value),
+		o.eachLabel(c.Answers)}
 }
 
 // byClass returns how the choice's table treats classes that are told apart, and its value; the zero value of others.
@@ -251,6 +373,31 @@ func (o ReportOptions) ClassNotes(c Choice) []string {
 	if !by.Tells {
 		notes = append(notes, fmt.Sprintf("Always answering %s is as good as this table, to a thousandth of what labels without "+
 			"noise would gain: its labels tell nothing.", by.Constant))
+	}
+	return append(notes, o.labelNotes(by.Labels)...)
+}
+
+// labelNotes describes labels that have a table each.
+func (o ReportOptions) labelNotes(labels []ReportedLabel) []string {
+	if labels == nil {
+		return nil
+	}
+	var words, silent []string
+	for _, l := range labels {
+		yes := "never leads"
+		if l.Recall[1] != nil {
+			yes = num.Percent(*l.Recall[1])
+		}
+		words = append(words, fmt.Sprintf("%s (share %v) %s", l.Label, l.Yes, yes))
+		if !l.Tells {
+			silent = append(silent, fmt.Sprintf("%s (%s)", l.Label, l.Constant))
+		}
+	}
+	notes := []string{"Each label has a table for its own share of yes, and all have one price. Yes is answered, where it has the " +
+		"most votes, in: " + strings.Join(words, ", ") + "."}
+	if silent != nil {
+		notes = append(notes, "Of these labels always the same answer is as good, to a thousandth of what labels without noise "+
+			"would gain: "+strings.Join(silent, ", ")+". Leaving them out makes the others better.")
 	}
 	return notes
 }

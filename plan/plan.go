@@ -513,7 +513,7 @@ func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice,
 // judged returns the choice with what is expected of its labels.
 func (r *Request) judged(ctx context.Context, c Choice) (Choice, error) {
 	var err error
-	if c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism); err != nil {
+	if c.Agreement, err = r.Losses.Agreement(ctx, r.Votes, c.Mechanism); err != nil {
 		return Choice{}, err
 	}
 	if r.Losses.Stated() { // a worth is of classes that are alike

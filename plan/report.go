@@ -19,6 +19,7 @@ type ReportOptions struct {
 	// that the teachers were trained on: see ensemble.Worthless; 0 if unknown
 	Records int
 	Classes []string // their names; nil for their numbers
+	Labels  []string // likewise of labels of a question
 	// the front end's name of a parameter, such as a flag; nil for the library's
 	Name func(parameter string) string
 }
@@ -183,7 +184,10 @@ func (o ReportOptions) always(r *Request) *ReportedAlways {
 
 // class returns the name of a class, its number where it has none.
 func (o ReportOptions) class(c int) string {
-	if c < len(o.Classes) {
+	switch {
+	case c < 0: // of labels of a question that differ in it
+		return "each label's likelier answer"
+	case c < len(o.Classes):
 		return o.Classes[c]
 	}
 	return strconv.Itoa(c)

@@ -96,7 +96,7 @@ func TestLossesByName(t *testing.T) {
 		{Losses{Shares: shares}, 0.8, solve.Options{Shape: gamma.ByName, Counts: counts}},
 		{Losses{Shares: shares}, 0, solve.Options{Shape: gamma.ByName, Counts: byDefault}},
 		{Losses{Costs: costs}, 0.8, solve.Options{Shape: gamma.ByName, Counts: own, Costs: [2]float64{2, 3}}},
-		{Losses{shares, costs}, 0.8, solve.Options{Shape: gamma.ByName, Counts: counts, Costs: [2]float64{2, 3}}},
+		{Losses{Shares: shares, Costs: costs}, 0.8, solve.Options{Shape: gamma.ByName, Counts: counts, Costs: [2]float64{2, 3}}},
 	} {
 		o := solve.Options{Counts: own}
 		if err := tt.l.ByName(&o, 4, tt.mean); err != nil || o.Shape != tt.want.Shape || o.Costs != tt.want.Costs ||

@@ -16,12 +16,12 @@ import (
 func (r *Request) manyAnswers() kind {
 	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
 		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
-	prior := answers.Prior{Objective: r.objective(), Shares: r.Losses.Shares, Costs: r.Losses.Costs}
+	prior := r.Losses.Prior(r.objective())
 	objective, failed := r.yesPrior(prior.Objective)
 	if prior.Objective = objective; objective.Counts != nil {
 		prior.Shares = nil // which the counts have
 	}
-	p.Named = r.Losses.Stated()
+	p.Named, p.Labels = r.Losses.Stated(), len(r.Losses.Yes)
 	if r.Missing { // how many votes there are is private
 		prior.Present = answers.DefaultPresent
 	}

@@ -61,6 +61,9 @@ func (plan Plan) bill(c Charge, totals Totals) (*Bill, error) {
 	if err := plan.checkShare(c); err != nil {
 		return nil, err
 	}
+	if own := plan.mechanism.LabelTables(); own != 0 && own != plan.several.Labels { // before anything is paid for
+		return nil, usagef("the table has masses for each of %d labels of a question, and no labels are stated", own)
+	}
 	p, per := plan.mechanism.Setting(), plan.mechanism.PerAnswer()
 	c.relation = p.Neighbours
 	event := Event{

@@ -276,7 +276,7 @@ func (r *LabelRun) settle() (err error) {
 		return err
 	}
 	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
-	r.summary.Classes = r.planned.AnswerNames(r.votes.Classes())
+	r.summary.Classes, r.summary.Labels = r.planned.AnswerNames(r.votes.Classes()), append([]string(nil), r.Read.Labels...)
 	r.summary.Same = r.Read.Same
 	r.summary.Source, r.summary.Simulated = r.Source, r.Seed != nil || r.transaction.simulated()
 	if r.counted == nil {

@@ -464,12 +464,15 @@ func (o *Online) transaction(book *ledger.Ledger,
 		coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
 		classes := make([]int, len(cast.counts))
 		for i, counts := range cast.counts {
-			name := digest[:len(digest):len(digest)]
-			if cast.asked != nil { // each label has coins of its own
-				name = binary.AppendUvarint(name, uint64(cast.asked[i]))
-			}
+			name, own := digest[:len(digest):len(digest)], m
 			var err error
-			classes[i], err = m.AnswerMissing(coins, string(name), slices.Clone(counts), cast.missing) // guesses are added
+			if cast.asked != nil { // each label has coins of its own, and may have a table of its own
+				name = binary.AppendUvarint(name, uint64(cast.asked[i]))
+				if own, err = m.OfLabel(cast.asked[i]); err != nil {
+					return nil, err
+				}
+			}
+			classes[i], err = own.AnswerMissing(coins, string(name), slices.Clone(counts), cast.missing) // guesses are added
 			if err != nil {
 				return nil, err
 			}

@@ -69,7 +69,10 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 	if err := cmp.Or(s.Validate(), s.Fits(plan.mechanism.Setting().K)); err != nil {
 		return Plan{}, &UsageError{err}
 	}
-	switch setting := plan.mechanism.Setting(); {
+	switch setting, own := plan.mechanism.Setting(), plan.mechanism.LabelTables(); {
+	case own > 0 && own != s.Labels:
+		return Plan{}, usagef("the table has masses for each of %d labels of a question, in their order, but %d labels "+
+			"are stated", own, s.Labels)
 	case s == ensemble.Several{}:
 	case plan.promise():
 		return Plan{}, usagef("several labels of a question presume nothing of the teachers: a promise about one "+

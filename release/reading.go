@@ -138,7 +138,14 @@ func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins rands
 	coins = coins.Own()
 	named := coins.Named()
 	answers := make([]int, b.Len())
-	for i := range answers {
+	each := make([]*ensemble.Mechanism, max(1, m.LabelTables())) // of the labels of a question, where each has its own
+	for label := range each {
+		var err error
+		if each[label], err = m.OfLabel(label); err != nil {
+			return nil, err
+		}
+	}
+	for i := range answers { // a batch begins with a question, and has all labels of each, in their order
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -151,7 +158,7 @@ func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins rands
 			name = b.ID(i)
 		}
 		var err error
-		if answers[i], err = m.AnswerMissing(coins, name, b.Row(i), missing); err != nil {
+		if answers[i], err = each[i%len(each)].AnswerMissing(coins, name, b.Row(i), missing); err != nil {
 			return nil, fmt.Errorf("query %q: %w", b.ID(i), err)
 		}
 	}

@@ -40,6 +40,8 @@ type Statement struct {
 	// another order, it is another statement.
 	Shares []float64   `json:"shares,omitempty"`
 	Costs  [][]float64 `json:"costs,omitempty"`
+	// YesShares are those of the labels of a question, in their order, where each has its own.
+	YesShares []float64 `json:"yes_shares,omitempty"`
 	// PerTeacher, Teachers and Ensemble are what was stated of private teachers.
 	PerTeacher *accountant.Cost `json:"per_teacher,omitempty"`
 	Teachers   string           `json:"teachers,omitempty"`

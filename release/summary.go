@@ -28,6 +28,7 @@ type Summary struct {
 	Mechanism string           // its name
 	Queries   int              // that were answered: of several labels each is a label of a question
 	Several   ensemble.Several // L, τ and YesFrom of questions with several labels
+	Labels    []string         // their names
 	Charged   int              // the answers that the queries are charged as: as many, but for several labels
 	// an answer's names, in order; the last one of an abstention, where there are any
 	Classes  []string

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -22,7 +23,42 @@ func ParseShares(text string, names []string) (plurality.Shares, error) {
 	if text == "" {
 		return nil, nil
 	}
-	shares := make(plurality.Shares, len(names))
+	shares, err := sharesOf(text, names, "class", "classes")
+	if err != nil {
+		return nil, err
+	}
+	return shares, rename(plurality.Shares(shares).Validate(len(names)))
+}
+
+// ParseYes reads the share of yes of each label of a question: each after its label's name ("cat=0.1,dog=0.4"), or, of
+// more than two labels, in their order. ok is false of a text that is of the classes no and yes, which are all labels'.
+func ParseYes(text string, classes, labels []string) (yes []float64, ok bool, err error) {
+	list := parts(text, func(name string) bool { return index(labels, name) >= 0 || index(classes, name) >= 0 })
+	named := false
+	for _, part := range list {
+		name, _, found := cutLast(part, "=")
+		named = named || found
+		if found && index(classes, strings.TrimSpace(name)) < 0 {
+			ok = true
+		}
+	}
+	if ok = ok || !named && len(list) == len(labels) && len(labels) != len(classes); !ok {
+		return nil, false, nil
+	}
+	if yes, err = sharesOf(text, labels, "label", "labels"); err != nil {
+		return nil, true, err
+	}
+	for _, q := range yes {
+		if !(q > 0 && q < 1) {
+			return nil, true, usagef("shares = %q: a label's share of yes is %v, but it must be in (0, 1)", text, q)
+		}
+	}
+	return yes, true, nil
+}
+
+// sharesOf reads a share of each of the names, in their order or each after its name.
+func sharesOf(text string, names []string, one, all string) ([]float64, error) {
+	shares := make([]float64, len(names))
 	seen := make([]bool, len(names))
 	for i, part := range parts(text, func(name string) bool { return index(names, name) >= 0 }) {
 		name, number, found := cutLast(part, "=")
@@ -33,8 +69,8 @@ func ParseShares(text string, names []string) (plurality.Shares, error) {
 			number = part
 		}
 		if at < 0 || at >= len(names) || seen[at] {
-			return nil, usagef("shares = %q: %q is of no class, or the second of one; the classes are %s (%s)", text, part,
-				strings.Join(names, ", "), pClasses)
+			return nil, usagef("shares = %q: %q is of no %s, or the second of one; the %s are %s (%s)", text, part, one, all,
+				strings.Join(names, ", "), check.Parameter(all))
 		}
 		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if err != nil {
@@ -44,10 +80,10 @@ func ParseShares(text string, names []string) (plurality.Shares, error) {
 	}
 	for c, ok := range seen {
 		if !ok {
-			return nil, usagef("shares = %q: class %s has none", text, names[c])
+			return nil, usagef("shares = %q: %s %s has none", text, one, names[c])
 		}
 	}
-	return shares, rename(shares.Validate(len(names)))
+	return shares, nil
 }
 
 // ParseCosts reads what answers cost: "ordered", "balanced" (which needs shares), or a list of

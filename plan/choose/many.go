@@ -26,6 +26,8 @@ type Many struct {
 	// see plan.Losses: how frequent the classes are, and what answers cost; "" for classes that are alike
 	Shares string `flag:"shares" help:"how frequent the classes are, from public knowledge: \"no=0.95,yes=0.05\", or in their order \"0.95,0.05\". The table then favours the frequent classes, for labels that are used one by one"`
 	Cost   string `flag:"cost" help:"cost of an answer where another class has the most votes, from public knowledge: \"no:yes=9,yes:no=1\" (answered:plurality; what is not listed costs 1), \"ordered\" (|i - j|) or \"balanced\" (1/share)"`
+	// Labels are the names of a question's labels, nil where a question has one: shares may be stated of each.
+	Labels []string
 	// AcceptConstant pays for labels that tell no more than always the same answer.
 	AcceptConstant bool `flag:"accept-constant" help:"pay even where a constant answer is as good as the table for $shares and $cost"`
 	// within which of the optimum's value is enough
@@ -79,8 +81,21 @@ func (m Many) CompleteNoise(ctx context.Context, n Noise, k int, names []string,
 
 // Losses returns what is stated of classes with these names.
 func (m Many) Losses(names []string) (l plan.Losses, err error) {
-	if l.Shares, err = ParseShares(m.Shares, names); err != nil {
+	yes, each, err := []float64(nil), false, error(nil)
+	if len(m.Labels) > 0 {
+		yes, each, err = ParseYes(m.Shares, names, m.Labels)
+	}
+	switch {
+	case err != nil:
 		return l, err
+	case each && m.Cost == BalancedCosts:
+		return l, usagef("cost = %q goes with shares of the classes, and not of each label", m.Cost)
+	case each:
+		l = plan.LabelShares(yes)
+	default:
+		if l.Shares, err = ParseShares(m.Shares, names); err != nil {
+			return l, err
+		}
 	}
 	l.Costs, err = ParseCosts(m.Cost, names, l.Shares)
 	return l, err
@@ -149,7 +164,7 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 		}
 		if o.Counts != nil && !slices.Equal(o.Counts, noise.Counts) || stated.Costs != nil && o.Costs != cmp.Or(noise.Costs, [2]float64{1, 1}) {
 			return usagef("stated are %s, but %s is for other public counts or costs: leave %s and %s out, or solve for them",
-				stated.Text(names), table, pShares, pCost)
+				stated.Text(names, m.Labels), table, pShares, pCost)
 		}
 		return nil
 	}
@@ -158,13 +173,13 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 	}
 	own := plan.LossesOf(t)
 	if stated.Shares == nil {
-		stated.Shares = own.Shares
+		stated.Shares, stated.Yes = own.Shares, own.Yes
 	}
 	if stated.Costs == nil {
 		stated.Costs = own.Costs
 	}
 	if !stated.Equal(own) {
-		return usagef("stated are %s, but %s is for %s", stated.Text(names), table, own.Text(names))
+		return usagef("stated are %s, but %s is for %s", stated.Text(names, m.Labels), table, own.Text(names, m.Labels))
 	}
 	return nil
 }

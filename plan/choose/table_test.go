@@ -139,12 +139,16 @@ func TestStatedBesideATableForManyAnswers(t *testing.T) {
 	costly := byName(t, 6, plurality.Costs{{0, 1}, {9, 0}})
 	names := []string{"no", "yes"}
 	const shares, costs = "0.9,0.1", "yes:no=9"
-	for m, fits := range map[Many][2]bool{ // the plain table, the costly one
-		{}: {true, true}, {Shares: shares}: {true, true}, {Cost: costs}: {false, true}, {Shares: shares, Cost: costs}: {false, true},
-		{Shares: "0.8,0.2"}: {}, {Cost: "no:yes=9"}: {}, {Shares: "0.8,0.2", Cost: costs}: {},
+	for _, tt := range []struct {
+		shares, costs string
+		fits          [2]bool // the plain table, the costly one
+	}{
+		{"", "", [2]bool{true, true}}, {shares, "", [2]bool{true, true}}, {"", costs, [2]bool{false, true}}, {shares, costs, [2]bool{false, true}},
+		{"0.8,0.2", "", [2]bool{}}, {"", "no:yes=9", [2]bool{}}, {"0.8,0.2", costs, [2]bool{}},
 	} {
+		m := Many{Shares: tt.shares, Cost: tt.costs}
 		for i, table := range []*answers.Table{plain, costly} {
-			if err := m.checkTable(table, nil, names, "table.json"); (err == nil) != fits[i] {
+			if err := m.checkTable(table, nil, names, "table.json"); (err == nil) != tt.fits[i] {
 				t.Errorf("%+v, costs %v: %v", m, table.Prior.Costs, err)
 			}
 		}

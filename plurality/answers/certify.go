@@ -45,7 +45,7 @@ type Certified struct {
 	certificate Certificate
 }
 
-// Certify checks that the masses, one for each variable of s's Space, sum to plurality.One in each
+// Certify checks that the masses, one for each variable of s's Space, and of each label, sum to plurality.One in each
 // histogram, and prices Q answers at the promised ε. The price is that of a game in which an
 // adversary knows all labels so far and chooses the next pair of neighbours (package game): it is
 // worked out from the integers alone, over every pair, and never too low. The error is a
@@ -80,7 +80,7 @@ func (s *System) certified(masses []uint64, prove func(masses []uint64) (Certifi
 	if s == nil || s.space == nil {
 		return nil, errors.New("system must be given: use NewSystem")
 	}
-	if err := s.space.CheckMasses(masses); err != nil {
+	if err := s.checkMasses(masses); err != nil {
 		return nil, err
 	}
 	masses = append([]uint64(nil), masses...) // which nobody else can change
@@ -111,6 +111,9 @@ func (s *System) Price(ctx context.Context, masses []uint64,
 // Laws yields the answer's laws under each unordered pair of neighbours, outcome by outcome.
 func (s *System) Laws(ctx context.Context, masses []uint64) game.Pairs {
 	s = handle.Made(s)
+	if s.problem.Labels > 0 {
+		return s.lawsOfLabels(ctx, masses)
+	}
 	return Laws(ctx, s.space, s.reach(), masses)
 }
 
@@ -222,6 +225,9 @@ func (c *Certified) Hash() string {
 	if p.Named {
 		fmt.Fprintln(h, "named")
 	}
+	if p.Labels > 0 { // which of the masses are whose follows from their order
+		fmt.Fprintf(h, "labels=%d\n", p.Labels)
+	}
 	var b [8]byte
 	for _, m := range c.masses {
 		binary.LittleEndian.PutUint64(b[:], m)
@@ -243,6 +249,9 @@ func (c *Certified) Law(votes []int) ([]float64, error) {
 func (c *Certified) counts(votes []int) ([]int, error) {
 	if err := c.whole(); err != nil {
 		return nil, err
+	}
+	if c.system.problem.Labels > 0 {
+		return nil, errWhichLabel
 	}
 	return c.system.counts(votes)
 }

@@ -58,6 +58,9 @@ type fileProblem struct {
 	Named  bool                                      `json:"named,omitempty"`
 	Shares strictjson.List[float64]                  `json:"shares,omitempty"`
 	Costs  strictjson.List[strictjson.List[float64]] `json:"costs,omitempty"`
+	// of labels that have masses each
+	Labels    int                      `json:"labels,omitempty"`
+	YesShares strictjson.List[float64] `json:"yes_shares,omitempty"`
 	// the value of abstaining where it is an answer
 	Abstain *float64 `json:"abstain,omitempty"`
 }
@@ -105,8 +108,9 @@ type fileCertificate struct {
 
 // fileMasses are a histogram's votes, descending, or the lead where there are two classes, and the
 // masses over 2⁵³ of its distinct numbers of votes, then of abstaining. Where the classes are told apart they
-// are the votes in the order of the classes, and a mass for each class.
+// are the votes in the order of the classes, and a mass for each class; and the label, from 0, where each has its own.
 type fileMasses struct {
+	Label  *int     `json:"label,omitempty"`
 	Votes  []int    `json:"votes,omitempty"`
 	Lead   *int     `json:"lead,omitempty"`
 	Groups []uint64 `json:"groups"`
@@ -123,17 +127,28 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		Solver: t.Solver, Version: t.Version,
 	}
 	s := t.system
-	for h := range s.space.Histograms() {
-		first, end := s.space.Range(h)
-		m := s.label(h)
+	for i := range s.problem.parts() * s.space.Histograms() {
+		m, first, end := s.entry(i)
 		m.Groups = t.masses[first:end]
 		f.Masses = append(f.Masses, m)
 	}
 	return json.Marshal(f)
 }
 
-// label returns what the file calls histogram h of the Space.
-func (s *System) label(h int) fileMasses {
+// entry returns how the file begins its masses number i, and which of all masses they are.
+func (s *System) entry(i int) (m fileMasses, first, end int) {
+	n := s.space.Histograms()
+	label, h := i/n, i%n
+	m = s.votes(h)
+	if s.problem.Labels > 0 {
+		m.Label = &label
+	}
+	first, end = s.space.Range(h)
+	return m, label*s.space.Variables() + first, label*s.space.Variables() + end
+}
+
+// votes returns what the file calls histogram h of the Space.
+func (s *System) votes(h int) fileMasses {
 	if s.problem.Classes == 2 && !s.problem.Named {
 		lead := s.Lead(h)
 		return fileMasses{Lead: &lead}
@@ -141,12 +156,10 @@ func (s *System) label(h int) fileMasses {
 	return fileMasses{Votes: s.space.Histogram(h)}
 }
 
-// is reports whether m is of histogram h, by what label returns of it.
-func (m fileMasses) is(label fileMasses) bool {
-	if m.Lead != nil && label.Lead != nil {
-		return m.Votes == nil && *m.Lead == *label.Lead
-	}
-	return m.Lead == label.Lead && slices.Equal(m.Votes, label.Votes)
+// is reports whether m begins as entry does.
+func (m fileMasses) is(entry fileMasses) bool {
+	alike := func(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+	return alike(m.Label, entry.Label) && alike(m.Lead, entry.Lead) && slices.Equal(m.Votes, entry.Votes)
 }
 
 // Summary returns the JSON form without masses, proof, and who wrote it.
@@ -169,6 +182,7 @@ func (t *Table) fileProblem() fileProblem {
 		TotalEpsilon: p.Epsilon, Delta: p.Delta,
 		Accuracy: t.Prior.Accuracy, Concentration: t.Prior.Concentration, PriorCounts: t.Prior.Counts,
 		Present: t.Prior.Present, Named: p.Named, Shares: strictjson.List[float64](t.Prior.Shares),
+		Labels: p.Labels, YesShares: strictjson.List[float64](t.Prior.Yes),
 	}
 	for _, row := range t.Prior.Costs {
 		f.Costs = append(f.Costs, row)
@@ -228,20 +242,20 @@ func parseClaim(ctx context.Context, data []byte) (*Claim, error) {
 	}
 	p := Problem{
 		K: f.K, Classes: f.Classes, Affected: f.Affected, Missing: f.Missing, Answers: f.Answers,
-		Epsilon: f.TotalEpsilon, Delta: f.Delta, Abstain: f.Abstain != nil, Named: f.Named,
+		Epsilon: f.TotalEpsilon, Delta: f.Delta, Abstain: f.Abstain != nil, Named: f.Named, Labels: f.Labels,
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	// Before the Space is listed: a small file must not ask for a large one.
-	if n := p.histograms(); len(f.Masses) != n {
+	if n := p.parts() * p.histograms(); len(f.Masses) != n {
 		return nil, fmt.Errorf("it has masses of %d histograms, but the problem has %d", len(f.Masses), n)
 	}
 	c := &Claim{
 		Law: f.Law, Proof: Proof(f.Proof), Events: f.Events, Solver: f.Solver, Version: f.Version,
 		stated: f.fileFigures,
 		Prior: Prior{Objective: plurality.Objective{Accuracy: f.Accuracy, Concentration: f.Concentration,
-			Counts: f.PriorCounts}, Present: f.Present, Shares: plurality.Shares(f.Shares)},
+			Counts: f.PriorCounts}, Present: f.Present, Shares: plurality.Shares(f.Shares), Yes: f.YesShares},
 	}
 	for _, row := range f.Costs {
 		c.Prior.Costs = append(c.Prior.Costs, row)
@@ -257,11 +271,11 @@ func parseClaim(ctx context.Context, data []byte) (*Claim, error) {
 	if c.System, err = NewSystem(ctx, p); err != nil {
 		return nil, err
 	}
-	for h, m := range f.Masses {
-		first, end := c.System.space.Range(h)
-		if label := c.System.label(h); !m.is(label) || len(m.Groups) != end-first {
+	for i, m := range f.Masses {
+		entry, first, end := c.System.entry(i)
+		if !m.is(entry) || len(m.Groups) != end-first {
 			return nil, fmt.Errorf(
-				"masses[%d] is of another histogram than the problem's, or has %d groups in the place of %d", h,
+				"masses[%d] is of another histogram than the problem's, or has %d groups in the place of %d", i,
 				len(m.Groups), end-first)
 		}
 		c.Masses = append(c.Masses, m.Groups...)

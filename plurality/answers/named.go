@@ -20,8 +20,10 @@ func (o Prior) Worth(votes []int, answer int) float64 {
 
 // Value returns the value of masses under the prior and its weights, rounded down: see Table.Value.
 func (s *System) Value(o Prior, w plurality.Weights, masses []uint64) float64 {
-	s = handle.Made(s)
-	if s.problem.Named {
+	switch s = handle.Made(s); {
+	case s.problem.Labels > 0:
+		return s.valueOfLabels(o, w, masses)
+	case s.problem.Named:
 		return s.namedValue(o, w, masses)
 	}
 	return s.space.Value(w, o.AbstainValue, masses)
@@ -29,7 +31,10 @@ func (s *System) Value(o Prior, w plurality.Weights, masses []uint64) float64 {
 
 // bound returns an upper bound on the value of any table that is used for all Q answers.
 func (s *System) bound(o Prior, w plurality.Weights) float64 {
-	if s.problem.Named {
+	switch {
+	case s.problem.Labels > 0:
+		return s.boundOfLabels(o, w)
+	case s.problem.Named:
 		return s.namedBound(o, w)
 	}
 	return s.twoClassBound(w)
@@ -145,6 +150,9 @@ func (b ByClass) Tells(value float64) bool {
 func (t *Table) ByClass(ctx context.Context) (ByClass, error) {
 	if t == nil || t.Certified == nil || !t.Problem().Named {
 		return ByClass{}, nil
+	}
+	if t.Problem().Labels > 0 {
+		return t.byLabel(ctx)
 	}
 	s := t.system
 	w, err := t.Prior.Weights(ctx, s)

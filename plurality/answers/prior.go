@@ -24,6 +24,8 @@ type Prior struct {
 	// agreement. Counts are then taken as they are stated, each for the classes in their order.
 	Shares plurality.Shares
 	Costs  plurality.Costs
+	// Yes has the share of yes of each label, in the place of Shares, where Problem.Labels is above 0.
+	Yes []float64
 }
 
 // DefaultPresent is the Present that is presumed where none is stated.
@@ -47,6 +49,10 @@ func (o Prior) Validate(p Problem) error {
 	switch {
 	case !p.Named && (o.Shares != nil || o.Costs != nil):
 		return check.Want("shares and costs", "given", "left out unless the classes are told apart")
+	case p.Labels > 0 || o.Yes != nil:
+		if err := o.validateYes(p); err != nil {
+			return err
+		}
 	case o.Shares != nil && o.Counts != nil:
 		return check.Want("shares", o.Shares, "left out where counts are the prior: they have shares of their own")
 	}
@@ -64,10 +70,13 @@ func (o Prior) Validate(p Problem) error {
 }
 
 // Weights returns the law of the System's histograms. Where votes may be missing, each number n of
-// votes has the law of the Objective for n teachers, and n is binomial. The error names the count
+// votes has the law of the Objective for n teachers, and n is binomial. Of several labels there are the weights of
+// each, one label after the other. The error names the count
 // that breaks its rule, or is ctx.Err(). Cost: that of Objective.Weights for each n.
 func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error) {
 	switch s = handle.Made(s); {
+	case s.problem.Labels > 0:
+		return o.weightsOfLabels(ctx, s)
 	case s.problem.Named:
 		return o.Objective.NamedWeights(ctx, s.space, o.Shares)
 	case o.Counts != nil:
@@ -137,6 +146,7 @@ func powers(x num.Interval, n int) []num.Interval {
 // Equal reports whether o and p are the same prior.
 func (o Prior) Equal(p Prior) bool {
 	return o.Objective.Equal(p.Objective) && o.Present == p.Present && slices.Equal(o.Shares, p.Shares) &&
+		slices.Equal(o.Yes, p.Yes) &&
 		(o.Costs == nil) == (p.Costs == nil) &&
 		slices.EqualFunc(o.Costs, p.Costs, func(a, b []float64) bool { return slices.Equal(a, b) })
 }

@@ -40,6 +40,9 @@ type Problem struct {
 	// Named: the table may treat the classes by their names, for shares and costs that differ. Its
 	// histograms are then all histograms of K votes, each with a mass for each class.
 	Named bool
+	// Labels, where it is above 0, says that a question has so many yes/no labels and that each has masses of its
+	// own, for its own share of yes: see labels.go. It goes with Named and two classes.
+	Labels int
 }
 
 // SizeError is the error for a Problem whose tables are too large to be made, and which breaks no
@@ -64,6 +67,11 @@ func (p Problem) Validate() error {
 	if p.Named && (p.Missing || p.Abstain) {
 		return check.Want("classes that are told apart", fmt.Sprintf("missing votes %t, no class an answer %t", p.Missing,
 			p.Abstain), "all votes and an answer that is a class")
+	}
+	if p.Labels != 0 {
+		if err := p.validateLabels(); err != nil {
+			return err
+		}
 	}
 	if p.Classes == 2 {
 		if p.K > maxTwoClassTeachers {
@@ -130,6 +138,7 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 	}); err != nil {
 		return nil, err
 	}
+	s.pairs *= p.parts()
 	if s.pairs > maxPairs {
 		return nil, tooLarge("teachers, classes and affected",
 			fmt.Sprintf("%d, %d and %d", p.K, p.Classes, p.Affected),

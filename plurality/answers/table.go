@@ -68,6 +68,10 @@ func NewWeightedTable(c *Certified, prior Prior, w plurality.Weights, law Law, p
 		return nil, check.Want("proof", fmt.Sprintf("%d multipliers", len(proof)),
 			"left out where the classes are told apart")
 	}
+	if c.Problem().Labels > 0 && len(events) > 0 {
+		return nil, check.Want("events", fmt.Sprintf("%d multipliers", len(events)),
+			"left out where each label has masses of its own")
+	}
 	byEvents, err := s.eventBound(w, prior, events)
 	if err != nil {
 		return nil, err

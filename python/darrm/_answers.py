@@ -247,10 +247,9 @@ class ByName(Table):
             raise Malformed(f"shares must be {self.classes} numbers ≥ 0, not all 0")
         return [x / sum(shares) for x in shares]
 
-    def _weight(self) -> Callable[[Tuple[int, ...]], Fraction]:
+    def _weight(self, shares: List[Fraction]) -> Callable[[Tuple[int, ...]], Fraction]:
         """How often votes come under the prior: of teachers that are right with probability accuracy, or of shares of
         the votes that have Dirichlet's law around those of the classes."""
-        shares = self._shares()
 
         def ways(votes: Tuple[int, ...]) -> int:
             return math.factorial(self.k) // math.prod(math.factorial(v) for v in votes)
@@ -284,8 +283,48 @@ class ByName(Table):
 
     def value(self) -> Optional[Fraction]:
         """What an answer is worth under the prior: agreement, or minus its expected cost."""
-        weight = self._weight()
+        weight = self._weight(self._shares())
         return sum((weight(h) * sum((x * self._worth(h, c) for c, x in enumerate(p)), Fraction(0)) for h, p in self.law.items()), Fraction(0))
+
+
+class EachLabel(ByName):
+    """A table of a question's yes/no labels, each of which has masses of its own. An answer's laws under two votes are a
+    pair of the label that it is of, so the price is that of the pairs of all labels together."""
+
+    def _read(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
+        super()._read(raw, number)
+        labels, yes = raw["labels"], raw.get("yes_shares")
+        if isinstance(labels, bool) or not isinstance(labels, int) or not 2 <= labels <= 1000 or self.classes != 2:
+            raise Malformed(f"labels = {labels!r}, but it must be a whole number from 2 to 1000, of two classes")
+        if labels * (self.k + 1) > MAX_PAIRS:
+            raise Malformed(f"more than {MAX_PAIRS} histograms; use darrm verify")
+        if not isinstance(yes, list) or len(yes) != labels or "shares" in raw or "prior_counts" in raw:
+            raise Malformed(f"yes_shares must be {labels} numbers, in the place of shares and counts")
+        self.labels, self.yes = labels, [number(x, "yes_shares") for x in yes]
+        if not 0 < min(self.yes) <= max(self.yes) < 1:
+            raise Malformed("yes_shares are out of (0,1)")
+
+    def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
+        label = m.get("label")
+        if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < self.labels:
+            raise Malformed(f"label = {label!r}, but it must be a whole number below {self.labels}")
+        return (label, *super()._counts(m))
+
+    def _expected(self) -> int:
+        return self.labels * super()._expected()
+
+    def _near(self) -> Iterator[Tuple[List[Fraction], List[Fraction]]]:
+        for h, p in self.law.items():
+            for other in _around((*h[1:], 0), self.affected, False):
+                yield p, self.law[(h[0], *other[:-1])]
+
+    def value(self) -> Optional[Fraction]:
+        """The mean over the labels of what an answer is worth."""
+        weights = [self._weight([1 - q, q]) for q in self.yes]
+        return sum(
+            (weights[h[0]](h[1:]) * sum((x * self._worth(h[1:], c) for c, x in enumerate(p)), Fraction(0)) for h, p in self.law.items()),
+            Fraction(0),
+        ) / self.labels
 
 
 def table_of(raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> Table:
@@ -293,6 +332,10 @@ def table_of(raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> Tab
     named = raw.get("named", False)
     if not isinstance(named, bool):
         raise Malformed(f"named = {named!r}, but it must be true or false")
+    if "labels" in raw:
+        if not named:
+            raise Malformed("labels have masses of their own where the classes are told apart")
+        return EachLabel(raw, number)
     return ByName(raw, number) if named else Table(raw, number)
 
 

@@ -85,7 +85,7 @@ class ManyAnswers(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "answers").glob("*.json"))
-        self.assertEqual(len(paths), 10)
+        self.assertEqual(len(paths), 11)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
@@ -188,6 +188,46 @@ class ManyAnswers(unittest.TestCase):
             ):
                 with self.assertRaises(CheckError):
                     self.changed(name, change)
+
+    def test_each_label(self):
+        """Each label has masses of its own, of which every pair is in the one price, and the value is their mean."""
+        name = "k5-labels.json"
+        self.assertTrue(self.changed(name, lambda t: None).private)
+        for field, value in (("answers", 5), ("total_epsilon", Fraction("1.9")), ("delta", Fraction("9.9e-5")), ("affected", 2)):
+            with self.subTest(field=field):
+                self.assertFalse(self.changed(name, lambda t: t.update({field: value})).private)
+        for label in range(3):
+
+            def more(t):
+                for m in t["masses"]:
+                    if m["label"] == label and m["votes"] == [1, 4]:
+                        m["groups"] = [m["groups"][0] // 2, 2**53 - m["groups"][0] // 2]
+
+            self.assertFalse(self.changed(name, more).private, label)
+        v = self.changed(name, lambda t: t["yes_shares"].reverse())  # 0.1, 0.3, 0.1: the same
+        self.assertTrue(v.private and v.optimal is not False)
+        for change in (
+            lambda t: t.update(yes_shares=t["yes_shares"][1:] + t["yes_shares"][:1]),
+            lambda t: t.update(value=t["value"] + Fraction(1, 10**9)),
+        ):
+            v = self.changed(name, change)
+            self.assertTrue(v.private)
+            self.assertIs(v.optimal, False)
+        for change in (
+            lambda t: t.pop("labels"),
+            lambda t: t.pop("named"),
+            lambda t: t.update(labels=2),
+            lambda t: t.update(labels=True),
+            lambda t: t.update(shares=[Fraction(1, 2), Fraction(1, 2)]),
+            lambda t: t["yes_shares"].pop(),
+            lambda t: t["yes_shares"].__setitem__(0, 1),
+            lambda t: t["masses"][0].pop("label"),
+            lambda t: t["masses"][0].update(label=1),
+            lambda t: t["masses"][0].update(label=3),
+            lambda t: t["masses"].pop(),
+        ):
+            with self.assertRaises(CheckError):
+                self.changed(name, change)
 
     def test_certain(self):
         """A class that one histogram excludes is told apart with its whole probability."""

@@ -114,6 +114,20 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 	c.Y.Min, c.Y.Max = 0, 1.04
 	c.X.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
 	says := "How often the leading class is the answer, against its votes"
+	if t := m.AnswersTable(); t != nil && t.Problem().Labels > 0 {
+		shown := min(t.Problem().Labels, 4)
+		for label, colour := range []color.Color{figure.Vermillion, figure.Blue, figure.Green, figure.Purple}[:shown] {
+			var err error
+			if m, err = plan.Mechanism().OfLabel(label); err != nil {
+				return figure.Sheet{}, "", err
+			}
+			if err := curve(fmt.Sprintf("yes leads and is the answer to the label number %d (from 0)", label), 1, 1,
+				figure.Line(colour), func(law []float64) float64 { return law[1] }); err != nil {
+				return figure.Sheet{}, "", err
+			}
+		}
+		return c.sheet(), says, nil
+	}
 	if t := m.AnswersTable(); t != nil && t.Problem().Named {
 		colours := []color.Color{figure.Vermillion, figure.Blue, figure.Green, figure.Purple}
 		for class, colour := range colours[:min(s.Classes, len(colours))] {

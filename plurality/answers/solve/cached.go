@@ -24,10 +24,10 @@ func keyOf(p answers.Problem, prior answers.Prior, o Options) string {
 	}
 	return fmt.Sprintf("darrm answers format=%d k=%d classes=%d affected=%d missing=%t answers=%d "+
 		"epsilon=%v delta=%v abstain=%t value=%v accuracy=%v concentration=%v present=%v counts=%v "+
-		"law=%s order=%d price=%v work=%d solvers=%d named=%t shares=%v costs=%v", answers.FormatVersion, p.K, p.Classes, p.Affected, p.Missing,
+		"law=%s order=%d price=%v work=%d solvers=%d named=%t shares=%v costs=%v labels=%d yes=%v", answers.FormatVersion, p.K, p.Classes, p.Affected, p.Missing,
 		p.Answers, p.Epsilon, p.Delta, p.Abstain, prior.AbstainValue, prior.Accuracy,
 		prior.Concentration, prior.Present, counts, o.Law, o.Order, o.Price, o.Work, cache.Solvers, p.Named,
-		prior.Shares, prior.Costs)
+		prior.Shares, prior.Costs, p.Labels, prior.Yes)
 }
 
 // Cached is Best with a cache in front; a nil store means none. An entry is used only if it is a

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/plurality"
@@ -51,8 +52,19 @@ func fill(space *plurality.Space, p []float64, h int, a float64) {
 // masses rounds probabilities to integers. A group of classes has a mass of 1 at least: one that
 // were 0 beside a neighbour's that is not would cost all of that, at every answer. Of abstaining,
 // this holds unless it is 0 everywhere.
-func masses(s *answers.System, p []float64) []uint64 {
+func masses(s *answers.System, p []float64) (all []uint64) {
 	space := s.Space()
+	if n := space.Variables(); s.Problem().Labels > 0 {
+		for own := range slices.Chunk(p, n) {
+			all = append(all, whole(space, own)...)
+		}
+		return all
+	}
+	return whole(space, p)
+}
+
+// whole is masses of one table.
+func whole(space *plurality.Space, p []float64) []uint64 {
 	abstains := false
 	for i, q := range p {
 		abstains = abstains || space.Votes(i) == plurality.Abstained && q > 0
@@ -86,20 +98,40 @@ func renyiLink(order, moment float64) *answers.Link {
 
 // window returns the best table that obeys a Link.
 func (v *solver) window(link *answers.Link) []float64 {
-	if s := v.system; s.Problem().Named {
-		second, space := s.Problem().Anchored(s.Gains(v.prior, v.weights), link), s.Space()
-		p := make([]float64, 0, space.Variables())
-		for h := range space.Histograms() {
-			q := second[space.Histogram(h)[1]]
-			p = append(p, 1-q, q)
-		}
-		return p
+	if v.system.Problem().Named {
+		return v.anchored(link)
 	}
 	weight := make([]float64, v.system.Problem().K+1)
 	for h, w := range v.weights.Low {
 		weight[v.system.Lead(h)] += w
 	}
 	return ofLeads(v.system, v.system.Problem().Window(weight, link))
+}
+
+// anchored is window of classes that are told apart: of each label the best table under the one Link, where labels
+// have tables of their own.
+func (v *solver) anchored(link *answers.Link) (all []float64) {
+	s, space := v.system, v.system.Space()
+	for label := range max(1, s.Problem().Labels) {
+		if same := slices.Index(v.prior.Yes[:min(label, len(v.prior.Yes))], v.yes(label)); same >= 0 {
+			all = append(all, all[same*space.Variables():(same+1)*space.Variables()]...)
+			continue
+		}
+		second := s.Problem().Anchored(s.Gains(v.prior, s.Weights(v.weights, label)), link)
+		for h := range space.Histograms() {
+			q := second[space.Histogram(h)[1]]
+			all = append(all, 1-q, q)
+		}
+	}
+	return all
+}
+
+// yes returns the share of yes of a label, 0 where there is one table for all.
+func (v *solver) yes(label int) float64 {
+	if label < len(v.prior.Yes) {
+		return v.prior.Yes[label]
+	}
+	return 0
 }
 
 // ofLeads returns the probabilities of two classes of which the leading one has those of a.

@@ -173,6 +173,9 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 		return v.bestOf(ctx, nil, math.Inf(-1), v.named())
 	}
 	v.begin(way{law: v.Law})
+	if p.Labels > 0 && (v.Law == answers.NormalLaw || v.Law == answers.ProgramLaw) {
+		return nil, check.Want("law", v.Law, "left out, or of chains, where each label has masses of its own")
+	}
 	switch v.Law {
 	case answers.NormalLaw:
 		if p.Named {
@@ -411,6 +414,20 @@ func (v *solver) chainOf(order int) family {
 		}}
 }
 
+// ofMean returns the solver of one table for the mean share of all labels. The order that is best for it is as good as
+// the best for theirs, and is found without a table for each.
+func (v *solver) ofMean(ctx context.Context) (*solver, error) {
+	mean, p := *v, v.system.Problem()
+	p.Labels = 0
+	mean.prior.Shares, mean.prior.Yes = v.prior.MeanShares(), nil
+	var err error
+	if mean.system, err = answers.NewSystem(ctx, p); err != nil {
+		return nil, err
+	}
+	mean.weights, err = mean.prior.Weights(ctx, mean.system)
+	return &mean, err
+}
+
 // orders are those that are tried.
 var orders = []int{2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 96, 128}
 
@@ -425,6 +442,13 @@ const coarse, manyAnswers = 1. / 6, 4096
 // order returns the order whose chain agrees most often, of some between 2 and 128, and where its
 // price should keep the promise: by the model, corrected by one coarse price.
 func (v *solver) order(ctx context.Context) (order int, x float64, err error) {
+	if v.system.Problem().Labels > 0 {
+		mean, err := v.ofMean(ctx)
+		if err != nil {
+			return 0, 0, err
+		}
+		return mean.order(ctx)
+	}
 	values, places := slices.Repeat([]float64{math.Inf(-1)}, len(orders)), make([]float64, len(orders))
 	o := v.Price
 	o.Step = min(coarse, 4*o.Step)

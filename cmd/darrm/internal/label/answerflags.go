@@ -38,6 +38,7 @@ func (f *answerFlags) registerAnswer(c *cobra.Command) {
 
 // prepare checks the flags, before a large file is read.
 func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error {
+	f.Many.Labels = f.read.options.Labels
 	r, err := f.Asked(c, a, 0)
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (f *answerFlags) statement(c *cobra.Command, within *within) (*release.Stat
 	if err != nil {
 		return nil, err
 	}
-	s.Shares, s.Costs = losses.Shares, losses.Costs
+	s.Shares, s.Costs, s.YesShares = losses.Shares, losses.Costs, losses.Yes
 	if within != nil {
 		s.For = within.purposeOf(losses)
 	} else {

@@ -205,7 +205,7 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	if err := f.read.prepare(c, paths); err != nil {
 		return err
 	}
-	f.Missing, f.Several = f.read.abstain(), f.read.several()
+	f.Missing, f.Several, f.Many.Labels = f.read.abstain(), f.read.several(), f.read.options.Labels
 	if err := f.within.prepare(c, &f.Flags, f.read.classNames()); err != nil {
 		return err
 	}

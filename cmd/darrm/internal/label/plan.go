@@ -129,7 +129,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if err := f.prepare(c, files); err != nil {
 		return err
 	}
-	f.problem.Missing = f.read.abstain()
+	f.problem.Missing, f.problem.Many.Labels = f.read.abstain(), f.read.options.Labels
 	r := plan.Of(f.problem.Stated)
 	r.Queries, r.Agreement, r.Abstain, r.For = f.queries, f.agreement, f.abstain, f.purpose
 	if f.purpose == plan.ForStudent && !c.Flags().Changed("agreement") && !f.sizes.teachers.Given {
@@ -337,8 +337,8 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 	}
 	o := &outcome{r: r, p: p, report: plan.NewReport(r, p, plan.ReportOptions{
 		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.charge.Records,
-		Classes: f.classes,
-		Name:    func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
+		Classes: f.classes, Labels: f.read.options.Labels,
+		Name: func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
 	})}
 	if f.sampled != r.Labels() { // the plan is for other files
 		files = nil

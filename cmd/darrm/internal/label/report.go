@@ -27,14 +27,14 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 		by = " by " + g.Mechanism().Title()
 	}
 	a.Say("%d labels from K = %d teachers%s%s", s.Queries, s.Several.TeachersOf(s.Problem.K), publicVotes(s.Several), by)
-	reportOptimum(a, g, classNames(s.Several, s.Classes))
+	reportOptimum(a, g, namesOf(s))
 	reportPromise(a, s)
 }
 
 // reportOptimum prints the objective of the optimum of many classes, or why another mechanism was used;
 // and, by public counts of two classes, what always one answer agrees in.
-func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
-	notes := (plan.ReportOptions{Classes: classes}).ClassNotes(tableOf(g))
+func reportOptimum(a *cli.App, g choose.Choice, names plan.ReportOptions) {
+	classes, notes := names.Classes, names.ClassNotes(tableOf(g))
 	for i, note := range notes {
 		a.Fact([]string{"expected:", "classes:"}[min(i, 1)], note)
 	}
@@ -53,7 +53,7 @@ func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
 			g.Instead))
 	}
 	if losses := plan.LossesOf(g.Answers); losses.Stated() {
-		a.Fact("classes:", "the table tells them apart, by the order of --classes: "+losses.Text(classes))
+		a.Fact("classes:", "the table tells them apart, by the order of --classes: "+losses.Text(names.Classes, names.Labels))
 	}
 	if t := g.Optimum; t != nil {
 		worth := "agreement"
@@ -63,6 +63,11 @@ func reportOptimum(a *cli.App, g choose.Choice, classes []string) {
 		a.Fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible",
 			problem.PriorText(t.Objective), worth, num.Percent(t.Value), num.Outward(t.Gap, 2, true)))
 	}
+}
+
+// namesOf are the names of the classes and of the labels of a question.
+func namesOf(s *release.Summary) plan.ReportOptions {
+	return plan.ReportOptions{Classes: classNames(s.Several, s.Classes), Labels: s.Labels}
 }
 
 // tableOf is the choice as a plan has it: the table alone, which says how the classes are treated.
@@ -112,10 +117,10 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 	if s.Several.Labels > 0 {
 		f.Several, f.Charged = &s.Several, s.Charged
 	}
-	classes := plan.ReportOptions{Classes: classNames(s.Several, s.Classes)}
-	f.ByClass = classes.ByClass(tableOf(g))
+	names := namesOf(s)
+	f.ByClass = names.ByClass(tableOf(g))
 	if planned.choice != nil {
-		f.ByClass = classes.ByClass(*planned.choice)
+		f.ByClass = names.ByClass(*planned.choice)
 		f.Budget, f.Expected = &planned.numbers, &planned.choice.Agreement.Expected
 	}
 	if g.Instead != nil {
@@ -144,7 +149,7 @@ func quote(a *cli.App, q *release.Quote, g choose.Choice, planned *within) error
 	if a.JSON {
 		return a.DeliverJSON("", out)
 	}
-	reportOptimum(a, g, classNames(q.Summary.Several, q.Summary.Classes))
+	reportOptimum(a, g, namesOf(&q.Summary))
 	reportPromise(a, &q.Summary)
 	return a.Print(func(w *terminal.Page) error {
 		return w.Table(terminal.TextTable{Header: []string{"dry run: nothing was released", "ε", "δ"},

@@ -28,6 +28,7 @@ func newScores(k, classes int, mayMiss bool, labels []string) (s *scores, err er
 		s.ballots.AllowMissing()
 	}
 	if err == nil && len(labels) > 0 {
+		s.ballots.Label(len(labels))
 		s.sets, err = ensemble.NewSets(labels)
 	}
 	return s, err

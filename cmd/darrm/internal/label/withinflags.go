@@ -56,6 +56,7 @@ func (w *within) register(c *cobra.Command, f *problem.Flags) {
 // states returns what the flags state of teachers and votes.
 func (f *answerFlags) states() *problem.Flags {
 	f.Teachers, f.Missing, f.Several = f.charge.Teachers, f.read.abstain(), f.read.several()
+	f.Many.Labels = f.read.options.Labels
 	return &f.Flags
 }
 
@@ -178,7 +179,7 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 	}
 	w.law = r.Votes
 	choice := plan.Choice{Name: m.Name(), Mechanism: m, Total: s.Totals.Fresh.Cost}
-	if choice.Agreement, err = w.law.Agreement(c.Context(), m); err != nil {
+	if choice.Agreement, err = r.Losses.Agreement(c.Context(), w.law, m); err != nil {
 		return err
 	}
 	if r.Losses.Stated() { // a worth is of classes that are alike
@@ -213,7 +214,7 @@ func (w *within) report(a *cli.App, s *release.Summary) {
 	}
 	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, w.numbers))
 	a.Fact("expected:", expected(*w.choice, w.law))
-	for _, note := range (plan.ReportOptions{Classes: classNames(s.Several, s.Classes)}).ClassNotes(*w.choice) {
+	for _, note := range namesOf(s).ClassNotes(*w.choice) {
 		a.Fact("classes:", note)
 	}
 	if worth := w.choice.Worth.Sentence(w.choice.Agreement); worth != "" {

@@ -109,13 +109,15 @@ func answersPicture(ctx context.Context, t *answers.Table) (figure.Sheet, error)
 	}
 	right, guess, share := make([]float64, p.K+1), make([]float64, p.K+1), make([]float64, p.K+1)
 	space := s.Space()
-	for h, w := range weights.High {
+	n, variables := space.Histograms(), space.Variables()
+	for i, w := range weights.High { // of each label that has masses of its own, one after the other
+		label, h := i/n, i%n
 		lead := s.Lead(h)
 		first, end := space.Range(h)
 		most := slices.Max(space.Histogram(h))
 		for i := first; i < end; i++ {
 			if space.Votes(i) == most {
-				right[lead] += w * float64(t.Mass(i)) / float64(plurality.One)
+				right[lead] += w * float64(t.Mass(label*variables+i)) / float64(plurality.One)
 				guess[lead] += w * float64(space.ClassesOf(i)) / float64(p.Classes)
 			}
 		}

@@ -91,7 +91,12 @@ func renderNamed(w *terminal.Page, t *answers.Table) error {
 	if err != nil {
 		return err
 	}
-	if p.Classes == 2 {
+	switch {
+	case p.Labels > 0:
+		if err := renderEachLabel(w, t); err != nil {
+			return err
+		}
+	case p.Classes == 2:
 		var rows [][]string
 		step := max(1, p.K/leadRows)
 		for k := 0; k <= p.K; k += step {
@@ -106,11 +111,11 @@ func renderNamed(w *terminal.Page, t *answers.Table) error {
 		}
 		w.Printf("\n")
 	}
-	rows := make([][]string, p.Classes)
+	rows, shares := make([][]string, p.Classes), t.Prior.MeanShares()
 	for c, recall := range by.Recall {
 		share := 1 / float64(p.Classes)
-		if t.Prior.Shares != nil {
-			share = t.Prior.Shares[c]
+		if shares != nil {
+			share = shares[c]
 		}
 		rows[c] = []string{fmt.Sprint(c), fmt.Sprintf("%.4g", share), num.Percent(recall)}
 	}
@@ -119,31 +124,57 @@ func renderNamed(w *terminal.Page, t *answers.Table) error {
 		return err
 	}
 	w.Printf("\n")
-	bound := ""
+	bound, constant := "", fmt.Sprint(by.Constant)
+	if by.Constant < 0 {
+		constant = "each label's likelier class"
+	}
 	if t.Prior.Costs == nil {
 		if t.UpperBound < 1 {
 			bound = fmt.Sprintf(" No table that is used for all %d labels can give more than %s.", p.Answers,
 				num.PercentUp(t.UpperBound))
 		}
-		w.Text("  ", fmt.Sprintf("Agreement: %s expected (%s). Always answering %d: %s.%s", num.Percent(t.Value),
-			problem.AgreementRule, by.Constant, num.Percent(by.ConstantValue), bound))
+		w.Text("  ", fmt.Sprintf("Agreement: %s expected (%s). Always answering %s: %s.%s", num.Percent(t.Value),
+			problem.AgreementRule, constant, num.Percent(by.ConstantValue), bound))
 	} else {
 		if t.UpperBound < 0 {
 			bound = fmt.Sprintf(" No table that is used for all %d labels can cost less than %s.", p.Answers,
 				num.Outward(-t.UpperBound, 6, false))
 		}
-		w.Text("  ", fmt.Sprintf("Cost: %.6g expected of an answer. Always answering %d: %.6g.%s", math.Abs(t.Value), by.Constant,
+		w.Text("  ", fmt.Sprintf("Cost: %.6g expected of an answer. Always answering %s: %.6g.%s", math.Abs(t.Value), constant,
 			math.Abs(by.ConstantValue), bound))
 	}
 	w.Text("  ", fmt.Sprintf("Recall: how often a class is answered where it has the most votes; in the mean over the classes %s.",
 		num.Percent(by.Balanced)))
 	if !by.Tells(t.Value) {
-		w.Text("  ", fmt.Sprintf("Always answering %d is as good as this table, to a thousandth of what labels without "+
-			"noise would gain: its labels tell nothing.", by.Constant))
+		w.Text("  ", fmt.Sprintf("Always answering %s is as good as this table, to a thousandth of what labels without "+
+			"noise would gain: its labels tell nothing.", constant))
 	}
 	w.Text("  ", "Prior: "+problem.PriorText(t.Prior.Objective)+", for classes of these shares. It decides what is useful and "+
 		"never what is private.")
 	return renderPromise(w, t)
+}
+
+// renderEachLabel writes how the table of each label treats no and yes.
+func renderEachLabel(w *terminal.Page, t *answers.Table) error {
+	var rows [][]string
+	for label := range t.Problem().Labels {
+		one, err := t.OfLabel(context.Background(), label)
+		if err != nil {
+			return err
+		}
+		by, err := one.ByClass(context.Background())
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []string{fmt.Sprint(label), fmt.Sprintf("%.4g", t.Prior.Yes[label]), fmt.Sprintf("%.6f", one.Value),
+			fmt.Sprintf("%.6f", by.ConstantValue), num.Percent(by.Recall[0]), num.Percent(by.Recall[1])})
+	}
+	if err := w.Table(terminal.TextTable{Header: []string{"label", "share of 1", "value", "always one", "recall 0", "recall 1"},
+		Rows: rows}); err != nil {
+		return err
+	}
+	w.Printf("\n")
+	return nil
 }
 
 // lawText describes how a table was made.

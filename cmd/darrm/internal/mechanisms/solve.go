@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
@@ -30,6 +31,7 @@ type solveFlags struct {
 	method  string          // of these: a table, or noise that is priced by its label
 	budget  accountant.Cost // of them
 	missing votes.MissingPolicy
+	labels  string // names of the labels of a question, each with a table for its own share
 }
 
 // NewSolve makes the command that finds an optimal table.
@@ -97,6 +99,8 @@ writes it to a file. --plot draws it.`,
 	fl.IntVar(&f.queries, "queries", 0,
 		"how many labels the table may release: asks for the best table for all of them together, "+
 			"within --budget-eps and --budget-delta")
+	fl.StringVar(&f.labels, "labels", "", "with --queries and --shares: the names, in order, of yes/no labels of a question, each of which gets "+
+		"masses for its own share of yes, under one price (--shares cat=0.1,dog=0.4)")
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 	f.method = ensemble.TableOfAnswers
@@ -136,7 +140,7 @@ func (f *solveFlags) run(c *cobra.Command, a *cli.App) error {
 // checkOne checks the flags of a table for one answer, of two classes or many.
 func (f *solveFlags) checkOne(c *cobra.Command) error {
 	err := cmp.Or(cli.Refuse(c, "goes with --queries, the number of labels that share it", "budget-eps", "budget-delta"),
-		cli.Refuse(c, "goes with --queries", "mechanism"))
+		cli.Refuse(c, "goes with --queries", "mechanism", "labels"))
 	if err == nil && c.Flags().Changed("num-classes") {
 		err = cli.Refuse(c, "of more than two classes goes with --queries", "shares", "cost")
 	}
@@ -202,11 +206,11 @@ func (f *solveFlags) answers(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	p.Named = losses.Stated()
-	prior := answers.Prior{Shares: losses.Shares, Costs: losses.Costs}
+	p.Named, p.Labels = losses.Stated(), len(losses.Yes)
+	prior := losses.Prior(plurality.Objective{})
 	p.Abstain, p.Missing = f.Many.Abstain != nil, f.missing == votes.MissingAbstain
 	noise := p // noise knows no shares, costs and abstentions
-	noise.Named, noise.Abstain = false, false
+	noise.Named, noise.Labels, noise.Abstain = false, 0, false
 	limit, err := tooLarge(c.Context(), p)
 	switch err := cmp.Or(renamed(err), f.CheckTimeout(c)); { // before a file is read
 	case err != nil:
@@ -235,8 +239,18 @@ func (f *solveFlags) answers(c *cobra.Command, a *cli.App) error {
 }
 
 // losses returns what is stated of the classes, which have numbers here.
-func (f *solveFlags) losses(classes int) (plan.Losses, error) {
-	l, err := f.Many.Losses(choose.Numbered(classes))
+func (f *solveFlags) losses(classes int) (l plan.Losses, err error) {
+	names := choose.Numbered(classes)
+	if f.labels != "" {
+		if f.Many.Labels, err = votes.ParseColumns(f.labels); err != nil {
+			return l, err
+		}
+		names = []string{"no", "yes"}
+	}
+	l, err = f.Many.Losses(names)
+	if err == nil && f.labels != "" && (l.Yes == nil || classes != 2) {
+		err = cli.Usagef("--labels goes with two classes and a --shares of each label that differ: with one share for all, leave it out")
+	}
 	if err == nil && l.Stated() && f.Noise.PriorCounts != "" {
 		err = cli.Usagef("--shares and --cost go with --accuracy or --concentration, and not with --prior-counts, " +
 			"whose histograms are sorted")
