@@ -139,5 +139,11 @@ func TestMutantsDie(t *testing.T) {
 			Old: "if b.queries != t.o.Queries {", New: "if false {", Killer: "TestTellingRefuses"},
 		{Name: "a figure is told for records that reach two teachers", File: "sanitised.go",
 			Old: "case s.Affected != 1:", New: "case false:", Killer: "TestTellingRefuses"},
+		{Name: "labels are scored by the first table", File: "score.go", Old: "return tables[of.label].law(of.counts)",
+			New: "return tables[0].law(of.counts)", Killer: "TestScoresOfLabelTables"},
+		{Name: "a label of a question has the first table", File: "manyanswers.go", Old: "one.rule = tables[label]",
+			New: "one.rule = tables[0]", Killer: "TestEachLabelIsDrawnByItsTable"},
+		{Name: "labels of other questions are scored", File: "score.go", Old: "if n := m.LabelTables(); n > 0 && n != b.labels {",
+			New: "if n := m.LabelTables(); n > 0 && false {", Killer: "TestScoresOfLabelTables"},
 	})
 }

@@ -57,6 +57,48 @@ func TestLossesAreRead(t *testing.T) {
 	}
 }
 
+// Shares of the names of labels, or one for each label in their order, are the labels' own shares of yes; those of the
+// classes no and yes are all labels'.
+func TestSharesOfLabelsAreRead(t *testing.T) {
+	classes, labels := []string{"no", "yes"}, []string{"cat", "dog, small", "owl"}
+	for text, want := range map[string]string{
+		"cat=.1,dog, small=.2,owl=.3": "[0.1 0.2 0.3]", "owl=.3, cat=.1,dog, small=.2": "[0.1 0.2 0.3]", ".1,.2,.3": "[0.1 0.2 0.3]",
+		"": "false", "no=.9,yes=.1": "false", ".9,.1": "false", "1": "false",
+	} {
+		yes, each, err := ParseYes(text, classes, labels)
+		got := fmt.Sprint(yes)
+		if !each {
+			got = "false"
+		}
+		if err != nil || got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+	var usage *release.UsageError
+	for _, text := range []string{"cat=.1,owl=.3", "cat=.1,cat=.1,owl=.3", "cat=.1,dog, small=1,owl=.3", "cat=0,dog, small=.1,owl=.3", ".1,.2,NaN",
+		"cat=x,dog, small=.2,owl=.3", "no=.9,owl=.1"} {
+		if _, each, err := ParseYes(text, classes, labels); !each || !errors.As(err, &usage) {
+			t.Errorf("%q: %t, %v", text, each, err)
+		}
+	}
+	if _, each, err := ParseYes(".9,.1", classes, labels[:2]); each || err != nil {
+		t.Errorf("two numbers are those of the classes: %t, %v", each, err)
+	}
+	m := Many{Labels: labels, Shares: "cat=.1,dog, small=.2,owl=.6"}
+	l := must.Get(m.Losses(classes))(t)
+	if fmt.Sprint(l.Yes) != "[0.1 0.2 0.6]" || math.Abs(l.Shares[1]-.3) > 1e-12 || len(l.Shares) != 2 {
+		t.Errorf("%+v", l)
+	}
+	m.Shares = ".2,.2,.2"
+	if l := must.Get(m.Losses(classes))(t); l.Yes != nil || l.Shares[1] != .2 {
+		t.Errorf("one share for all labels: %+v", l)
+	}
+	m.Shares, m.Cost = ".2,.2,.3", BalancedCosts
+	if _, err := m.Losses(classes); !errors.As(err, &usage) {
+		t.Errorf("balanced costs: %v", err)
+	}
+}
+
 // What is stated beside a table by name is what the table is for: shares alone, costs alone, both or nothing.
 func TestStatedBesideATableByName(t *testing.T) {
 	names := []string{"no", "yes"}

@@ -24,7 +24,7 @@ type Many struct {
 	// what no class is worth as an answer; not stated, there is always a class
 	Abstain *float64 `flag:"abstain" name:"value of abstaining" help:"many classes: the mechanism may also abstain, which is worth this in [0,1]; a plurality class is worth 1"`
 	// see plan.Losses: how frequent the classes are, and what answers cost; "" for classes that are alike
-	Shares string `flag:"shares" help:"how frequent the classes are, from public knowledge: \"no=0.95,yes=0.05\", or in their order \"0.95,0.05\". The table then favours the frequent classes, for labels that are used one by one"`
+	Shares string `flag:"shares" help:"how frequent the classes are, from public knowledge: \"no=0.95,yes=0.05\", or in their order \"0.95,0.05\"; of several labels the share of yes of each, \"cat=0.1,dog=0.4\". The table then favours the frequent classes, for labels that are used one by one"`
 	Cost   string `flag:"cost" help:"cost of an answer where another class has the most votes, from public knowledge: \"no:yes=9,yes:no=1\" (answered:plurality; what is not listed costs 1), \"ordered\" (|i - j|) or \"balanced\" (1/share)"`
 	// Labels are the names of a question's labels, nil where a question has one: shares may be stated of each.
 	Labels []string

@@ -63,7 +63,8 @@ func composedTable(t testing.TB) *Table {
 func examples(t testing.TB) map[string]*Table {
 	votes := plurality.HistogramCount{Votes: []int{1, 2, 0}, Count: 3}
 	return map[string]*Table{
-		"one": composedTable(t),
+		"one":    composedTable(t),
+		"labels": ofLabels(t),
 		"normal": tableOf(t, Problem{K: 4, Classes: 3, Affected: 1, Answers: 5, Epsilon: 1, Delta: 0.05},
 			Prior{Objective: plurality.Objective{Concentration: 1}}, Law{Name: NormalLaw, Sigma: 3.5}, nil),
 		"chain": tableOf(t, Problem{K: 5, Classes: 2, Affected: 1, Missing: true, Answers: 7, Epsilon: 1,
