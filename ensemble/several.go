@@ -24,7 +24,8 @@ import (
 //
 //	N = r·Q
 //
-// answers of that table, by whatever price holds for N adaptively chosen queries. Nothing is presumed of
+// answers of that table, by whatever price holds for N adaptively chosen queries. Where each label has a table
+// of its own (Mechanism.LabelTables), that is a price over the pairs of all labels. Nothing is presumed of
 // the teachers, nor of which labels occur together. The vectors of all teachers are cut to τ ones one by one,
 // before anything is counted: cutting them by the counts would let one teacher change others' votes.
 // docs/many-answers.md has the whole proof.

@@ -312,7 +312,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a head that is not kept is kept", File: "headfile.go",
 			Old: "return err\n\t})\n\tif err != nil {", New: "return err\n\t})\n\tif false {",
 			Killer: "TestHeadThatIsNotKept"},
-		{Name: "every label of a file is drawn by the first table", File: "answer.go", Old: "each[i%len(each)].AnswerMissing",
+		{Name: "every label of a file is drawn by the first table", File: "reading.go", Old: "each[i%len(each)].AnswerMissing",
 			New: "each[0].AnswerMissing", Killer: "TestFilesOfLabelTables"},
 		{Name: "a label on line is drawn by the table of its place among those that are asked", File: "online.go",
 			Old: "own, err = m.OfLabel(cast.asked[i])", New: "own, err = m.OfLabel(i)", Killer: "TestOnlineLabelTables"},
