@@ -123,7 +123,7 @@ func (l Losses) Equal(m Losses) bool {
 }
 
 // Text describes the losses of classes, and of labels of a question, with these names, for people.
-func (l Losses) Text(names, labels []string) string {
+func (l Losses) Text(names []string, labels ...string) string {
 	var words []string
 	o := ReportOptions{Classes: names, Labels: labels}
 	for c, q := range l.Shares {

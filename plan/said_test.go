@@ -81,7 +81,7 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		{"shares", func(r *Request) { r.Votes, r.Losses.Shares = nil, plurality.Shares{0.8, 0.2} }, flags},
 		{"shares that tell nothing", func(r *Request) { r.Votes, r.Losses.Shares, r.Budget.Epsilon = nil, plurality.Shares{0.99, 0.01}, 0.05 }, flags},
 		{"shares and costs", func(r *Request) {
-			r.Votes, r.Losses = nil, Losses{plurality.Shares{0.8, 0.2}, plurality.Costs{{0, 2}, {3, 0}}}
+			r.Votes, r.Losses = nil, Losses{Shares: plurality.Shares{0.8, 0.2}, Costs: plurality.Costs{{0, 2}, {3, 0}}}
 		}, ReportOptions{}},
 		{"shares, missing", func(r *Request) { r.Losses.Shares, r.Missing = plurality.Shares{0.8, 0.2}, true }, ReportOptions{}},
 		{"shares for a student", func(r *Request) { r.Losses.Shares, r.For = plurality.Shares{0.8, 0.2}, ForStudent }, ReportOptions{}},
@@ -197,7 +197,7 @@ func TestAllThatIsSaidOfLaws(t *testing.T) {
 	l, err := NamedLaw(100, 4, 0, plurality.Shares{0.25, 0.25, 0.25, 0.25})
 	say("named, too many", l, err)
 	for _, losses := range []Losses{{}, {Shares: plurality.Shares{0.9, 0.1}}, {Costs: plurality.Costs{{0, 2}, {3, 0}}},
-		{plurality.Shares{0.9, 0.1}, plurality.Costs{{0, 2}, {3, 0}}}} {
+		{Shares: plurality.Shares{0.9, 0.1}, Costs: plurality.Costs{{0, 2}, {3, 0}}}} {
 		fmt.Fprintln(&b, losses.Stated(), losses.Text(nil), "/", losses.Text([]string{"no", "yes"}))
 	}
 	for _, w := range []Worth{{}, {Labels: 3, Of: 3}, {Labels: 12.345, Of: 20}, {Labels: 0.5, Of: 1}, {Labels: 0.0994, Of: 4, Limit: 5}, {Labels: 0.0996, Of: 4}, {Labels: 10, Of: 11}} {

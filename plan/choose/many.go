@@ -164,7 +164,7 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 		}
 		if o.Counts != nil && !slices.Equal(o.Counts, noise.Counts) || stated.Costs != nil && o.Costs != cmp.Or(noise.Costs, [2]float64{1, 1}) {
 			return usagef("stated are %s, but %s is for other public counts or costs: leave %s and %s out, or solve for them",
-				stated.Text(names, m.Labels), table, pShares, pCost)
+				stated.Text(names, m.Labels...), table, pShares, pCost)
 		}
 		return nil
 	}
@@ -179,7 +179,7 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 		stated.Costs = own.Costs
 	}
 	if !stated.Equal(own) {
-		return usagef("stated are %s, but %s is for %s", stated.Text(names, m.Labels), table, own.Text(names, m.Labels))
+		return usagef("stated are %s, but %s is for %s", stated.Text(names, m.Labels...), table, own.Text(names, m.Labels...))
 	}
 	return nil
 }

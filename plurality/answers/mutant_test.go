@@ -154,7 +154,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "labels that differ pass for one", File: "labels.go", Old: "if s.firstOf(masses, own) < label {",
 			New: "if s.firstOf(masses, own) <= label && label > 0 {", Killer: "TestPriceOfLabelsIsThatOfTheirPairs"},
 		{Name: "the order of labels is in no name", File: "certify.go", Old: "fmt.Fprintf(h, \"labels=%d\\n\", p.Labels)",
-			New: "for i := 1; i < p.Labels; i++ {\n\t\t\tif slices.Compare(c.system.masses(c.masses, i-1), c.system.masses(c.masses, i)) > 0 {\n\t\t\t\tc = &Certified{c.system, slices.Concat(c.system.masses(c.masses, i), c.system.masses(c.masses, i-1)), c.certificate}\n\t\t\t}\n\t\t}",
+			New:    "for i := 1; i < p.Labels; i++ {\n\t\t\tif slices.Compare(c.system.masses(c.masses, i-1), c.system.masses(c.masses, i)) > 0 {\n\t\t\t\tc = &Certified{c.system, slices.Concat(c.system.masses(c.masses, i), c.system.masses(c.masses, i-1)), c.certificate}\n\t\t\t}\n\t\t}",
 			Killer: "TestOrderOfLabelsIsHashed"},
 		{Name: "masses of later labels need not be probabilities", File: "labels.go", Old: "for label := range n {\n\t\tif err := s.space.CheckMasses",
 			New: "for label := range 1 {\n\t\tif err := s.space.CheckMasses", Killer: "TestOrderOfLabelsIsHashed"},

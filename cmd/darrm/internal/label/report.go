@@ -53,7 +53,7 @@ func reportOptimum(a *cli.App, g choose.Choice, names plan.ReportOptions) {
 			g.Instead))
 	}
 	if losses := plan.LossesOf(g.Answers); losses.Stated() {
-		a.Fact("classes:", "the table tells them apart, by the order of --classes: "+losses.Text(names.Classes, names.Labels))
+		a.Fact("classes:", "the table tells them apart, by the order of --classes: "+losses.Text(names.Classes, names.Labels...))
 	}
 	if t := g.Optimum; t != nil {
 		worth := "agreement"
