@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/ensemble/labellaw"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 )
 
