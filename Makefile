@@ -56,8 +56,6 @@ RACED := ^TestServe|^TestThreeServers|^TestScripts$$/^(classes|interrupt|progres
 # Scripts of the command that solve. With plain Go all others are those of make test.
 SOLVING := ^TestScripts$$/^(aggregate|cache|classes|experiment|interrupt|many_answers|plan|serve|signals|solve|solve_objectives|solve_shape|sweep|sweep_errors|sweep_objectives|verify|version)$$
 
-# A race hangs on no values: a tenth of make test's are drawn.
-race: export RAPID_CHECKS := 10
 race: ## the race detector, where anything runs in parallel (scripts/packages)
 	$(HIGHS) $(TEST) -race -timeout 40m $$(scripts/packages race)
 	$(HIGHS) $(TEST) -race -timeout 40m -run '$(RACED)' ./cmd/darrm
