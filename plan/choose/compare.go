@@ -3,7 +3,6 @@ package choose
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -27,8 +26,8 @@ type NamedTable struct {
 }
 
 // errOnePrice is the reason why a table for many answers is in no comparison.
-var errOnePrice = errors.New("the table is for many answers, which have one price together: a " +
-	"comparison is of mechanisms with the same promise for one answer")
+var errOnePrice = check.Namedf("the table is for many answers, which have one price together: a comparison is of mechanisms with "+
+	"the same promise for one answer, or for all labels (%s)", pBudgetEpsilon)
 
 // promiseOfTables takes the promise of one answer from the first of the tables, where neither is
 // stated, and what is not stated of the teachers.

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -64,7 +65,8 @@ agree less often tell less than that answer.
 
 --table FILE, also several times, puts tables beside them: a mechanism of your own that
 darrm certify proved, or a solved one. Without --m and --label-eps all mechanisms then
-have the promise of the first of these tables.
+have the promise of the first of these tables. With --budget-eps they are tables of which all
+labels keep the budget, those for many answers (solve --queries) among them.
 
 For two classes it prints what no mechanism on the counts with this promise exceeds at these
 very votes that presumes nothing of the teachers and treats the classes alike.
@@ -104,6 +106,7 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 		figure.Formats+"), for your eyes only")
 	cli.TakesFile(c, "plot", cli.PictureFiles...)
 	f.sanitised.register(c)
+	f.within.register(c, &f.Flags) // before --table, which goes with a budget here
 	fl := c.Flags()
 	fl.StringArrayVar(&f.tables, "table", nil, "a table made by certify or solve, to compare besides; may "+
 		"be given several times")
@@ -112,7 +115,6 @@ by its smooth sensitivity, with its interval, drawn once for each --request-id a
 		choose.CheckNames() + ": votes that it wants for the most popular class (default ⌈0.6·K⌉)"
 	c.Flag("check-ratio").Usage = "noise of that check, in units of the noise of the counts"
 	c.Flag("teachers").Usage = "with --budget-eps and --eps: \"fresh\" or \"frozen\", as aggregate takes it"
-	f.within.register(c, &f.Flags)
 	cli.Exclude(c, "", "sanitised", "budget-eps")
 	cli.First(c, problem.FlagGroups, "label-eps", "delta", "budget-eps", "budget-delta", "queries", "data",
 		"classes", "K", "m", "eps", "teacher-delta")
@@ -226,11 +228,31 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	for i, x := range p.Refused {
 		p.Refused[i].Err = cli.NameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
 	}
-	result, err := p.Compare(c.Context(), r, ballots)
+	given, err := f.given(c, a)
+	if err != nil {
+		return err
+	}
+	result, err := p.Compare(c.Context(), r, ballots, given...)
 	if err != nil {
 		return err
 	}
 	return f.deliver(a, result, s, names)
+}
+
+// given returns the mechanisms of the tables, to compare within a budget of all labels.
+func (f *compareFlags) given(c *cobra.Command, a *cli.App) (out []plan.Given, err error) {
+	for _, path := range f.tables {
+		t, err := f.ReadAnyTable(c, a, path)
+		if err != nil {
+			return nil, err
+		}
+		p, err := t.Plan(f.Neighbours)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, plan.Given{Title: ensemble.OtherTable + ", " + path, Mechanism: p.Mechanism()})
+	}
+	return out, nil
 }
 
 // request checks the flags that say what is stated of votes and mechanisms.
