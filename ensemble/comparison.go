@@ -33,6 +33,8 @@ type CompareOptions struct {
 
 	// Check is of mechanisms that take one. Its Ratio defaults to CheckRatio.
 	Check Check
+	// Progress, unless nil, is called with the number of mechanisms that were scored.
+	Progress func(done, of int)
 }
 
 // Comparison puts mechanisms that promise the same side by side. Its scores are computed
@@ -156,7 +158,7 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		}
 	}
 	c := newComparison(b, s, o.Target, 1)
-	if err := c.add(ctx, b, all); err != nil {
+	if err := c.add(ctx, b, all, o.Progress); err != nil {
 		return nil, err
 	}
 	for i, row := range c.Rows {
@@ -197,7 +199,7 @@ func CompareTogether(ctx context.Context, b *Ballots, s Setting, budget accounta
 		}, r.Planned}
 	}
 	c := newComparison(b, s, budget, answers)
-	return c, c.add(ctx, b, contenders)
+	return c, c.add(ctx, b, contenders, nil)
 }
 
 func newComparison(b *Ballots, s Setting, target accountant.Cost, answers int) *Comparison {
@@ -205,9 +207,9 @@ func newComparison(b *Ballots, s Setting, target accountant.Cost, answers int) *
 		Plain: b.score(plainMajority), Always: b.always(), UpperBound: b.upperBound(target, answers, s.Affected)}
 }
 
-// add scores each mechanism.
-func (c *Comparison) add(ctx context.Context, b *Ballots, all []contender) error {
-	for _, x := range all {
+// add scores each mechanism, and reports how many of them are.
+func (c *Comparison) add(ctx context.Context, b *Ballots, all []contender, progress func(done, of int)) error {
+	for i, x := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -216,6 +218,9 @@ func (c *Comparison) add(ctx context.Context, b *Ballots, all []contender) error
 			return err
 		}
 		c.Rows = append(c.Rows, row)
+		if progress != nil {
+			progress(i+1, len(all))
+		}
 	}
 	return nil
 }

@@ -224,7 +224,7 @@ func (p *Progress) Rows(stage string) func(votes.Progress) {
 	}
 }
 
-// Wait displays, until Stop, that a stage without reports of its own is under way.
+// Wait displays, until Stop, that a stage without reports of its own is under way, and for how long.
 func (p *Progress) Wait(stage string) {
 	p.app.Doing(stage)
 	if p.lines != nil {
@@ -236,9 +236,17 @@ func (p *Progress) Wait(stage string) {
 			if p.stopped() {
 				return
 			}
-			p.Show(stage, -1, tick, stage, progressbar.OptionSpinnerType(14))
+			p.Show(stage, -1, tick, sofar(stage, time.Since(p.start)), progressbar.OptionSpinnerType(14))
 		}
 	}()
+}
+
+// sofar is the text of a stage of which nobody can say how much of it is done.
+func sofar(stage string, since time.Duration) string {
+	if since < time.Minute {
+		return fmt.Sprintf("%s, %d s so far", stage, int(since.Seconds()))
+	}
+	return fmt.Sprintf("%s, %d min so far", stage, int(since.Minutes()))
 }
 
 // stage is a task under way, by its name: "answering".

@@ -82,3 +82,13 @@ func TestInterruption(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A stage that nobody can count says how long it has been.
+func TestSoFar(t *testing.T) {
+	for since, want := range map[time.Duration]string{1900 * time.Millisecond: "certifying, 1 s so far", 59 * time.Second: "certifying, 59 s so far",
+		time.Minute: "certifying, 1 min so far", 150 * time.Second: "certifying, 2 min so far"} {
+		if got := sofar("certifying", since); got != want {
+			t.Errorf("%v: %q, want %q", since, got, want)
+		}
+	}
+}

@@ -156,7 +156,7 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 		o.Tables[i].Refused = cli.NameFlag(c, o.Tables[i].Refused)
 	}
 	bar := cli.NewProgress(a)
-	bar.Wait("comparing")
+	o.Progress = bar.Count("comparing", "mechanisms")
 	result, err := ensemble.Compare(c.Context(), ballots, o)
 	bar.Stop()
 	if err != nil {
