@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
 
@@ -108,6 +110,7 @@ func TestStatedBesideATableByName(t *testing.T) {
 		table := must.Get(solve.Optimal(t.Context(), problem, o))(t)
 		for text, m := range map[string]Many{
 			"own": own, "nothing": {}, "its shares": {Shares: own.Shares}, "its costs": {Cost: own.Cost},
+			"costs of 1, which it has": {Shares: own.Shares, Cost: map[bool]string{true: "no:yes=1", false: own.Cost}[own.Cost == ""]},
 		} {
 			if err := m.checkTable(nil, table, names, "table.json"); err != nil {
 				t.Errorf("%+v: %s: %v", own, text, err)
@@ -135,6 +138,32 @@ func TestLabelsThatTellNothing(t *testing.T) {
 		}
 		if err := (Many{AcceptConstant: true}).CheckTells(t.Context(), nil, table); err != nil {
 			t.Errorf("epsilon = %v, accepted: %v", epsilon, err)
+		}
+	}
+}
+
+// What is stated of a plan's classes becomes its losses and its votes, and what cannot be read is an error.
+func TestLossesOfAPlan(t *testing.T) {
+	mean, names := 0.8, []string{"no", "yes"}
+	wrong := 0.4
+	for _, tt := range []struct {
+		m                     Many
+		several               ensemble.Several
+		mean                  *float64
+		fails, losses, clears bool
+	}{
+		{Many{}, ensemble.Several{}, nil, false, false, false}, {Many{}, ensemble.Several{}, &mean, false, false, true},
+		{Many{}, ensemble.Several{}, &wrong, true, false, false}, {Many{Shares: "0.9,0.1"}, ensemble.Several{}, &mean, false, true, true},
+		{Many{Shares: "0.9"}, ensemble.Several{}, nil, true, false, false}, {Many{Shares: "0.9,0.1"}, ensemble.Several{}, &wrong, true, true, false},
+		{Many{}, ensemble.Several{Labels: 5, YesFrom: "1/3", Teachers: 9}, &mean, false, false, true},
+		{Many{}, ensemble.Several{Labels: 5, YesFrom: "1/3", Teachers: 9}, &wrong, true, false, false},
+		{Many{}, ensemble.Several{Labels: 5, YesFrom: "1/3"}, &mean, true, false, false},
+	} {
+		r := plan.Request{K: 9, Classes: 2, Several: tt.several}
+		err := tt.m.State(&r, names, tt.mean)
+		if (err != nil) != tt.fails || r.Losses.Stated() != tt.losses && !tt.fails || !tt.fails && r.Votes == nil ||
+			!tt.fails && tt.clears && r.Votes.Mean() != mean {
+			t.Errorf("%+v: %v, %+v, %+v", tt, err, r.Losses, r.Votes)
 		}
 	}
 }

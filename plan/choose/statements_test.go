@@ -153,6 +153,9 @@ func compared(ctx context.Context, r Request) string {
 
 // priced says what becomes of a request for the price of an answer.
 func priced(ctx context.Context, r Request) string {
+	if r.K == 0 {
+		r.K = 3
+	}
 	x, err := Priced(ctx, r)
 	if err != nil {
 		return "refused: " + err.Error()
@@ -212,6 +215,31 @@ func TestAllThatIsSaidOfStatements(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+	// Two of the parameters that one optimum has.
+	for _, of := range []struct {
+		classes          int
+		stated           string
+		from, after, out string
+	}{{2, "teachers' promise", "objective source", "accuracy 0.8", ""}, {3, "a label's promise", "accuracy 0.8", "time to solve 0s", "prior counts file.csv"}} {
+		fmt.Fprintf(&b, "\n## release, %d classes, stated %s and two more\n", of.classes, of.stated)
+		at := func(name string) int {
+			return slices.IndexFunc(all, func(s statement) bool { return s.String() == name })
+		}
+		some := slices.Clone(all[at(of.from):at(of.after)])
+		if of.out != "" {
+			some = append(some, all[at(of.out)])
+		}
+		outcomes := map[string][]string{}
+		for i, x := range some {
+			for _, y := range some[i+1:] {
+				outcome := stands.ReplaceAllString(chosen(t.Context(), y.in(x.in(base(of.classes, "", of.stated)))), "$2")
+				outcomes[outcome] = append(outcomes[outcome], x.String()+" + "+y.String())
+			}
+		}
+		for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
+			fmt.Fprintf(&b, "%s\n\t%s\n", outcome, strings.Join(outcomes[outcome], " | "))
 		}
 	}
 	golden.Compare(t, "statements.golden", b.String(), 1e-9)
