@@ -117,8 +117,9 @@ func LossesOf(t *answers.Table) Losses {
 	return l
 }
 
-// Equal reports whether both state the same.
+// Equal reports whether both state the same: costs that are all 1 are those of agreement.
 func (l Losses) Equal(m Losses) bool {
+	l.Costs, m.Costs = l.Costs.Uneven(), m.Costs.Uneven()
 	return l.Prior(plurality.Objective{}).Equal(m.Prior(plurality.Objective{}))
 }
 

@@ -248,6 +248,18 @@ func (l Costs) Validate(classes int) error {
 	return nil
 }
 
+// Uneven returns the costs, or nil where all are 1: those of agreement, which nil stands for.
+func (l Costs) Uneven() Costs {
+	for a, row := range l {
+		for b, x := range row {
+			if a != b && x != 1 {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
 // Cost returns what answer a costs where these are the votes.
 func (l Costs) Cost(votes []int, a int) float64 {
 	most := 0

@@ -82,8 +82,13 @@ func PrepareComparison(r Request) (*Comparison, error) {
 	if p, ok := r.first(ofOptimum...); ok && r.Classes == 2 && r.Many.Abstain == nil {
 		return nil, usagef("%s goes with more than two classes, or with %s", p, pAbstain)
 	}
-	if err := cmp.Or(CheckWithin(r.SolveWithin), r.Many.checkUnused()); err != nil {
+	if err := CheckWithin(r.SolveWithin); err != nil {
 		return nil, err
+	}
+	if r.Classes != 2 || r.Missing || r.Many.Abstain != nil { // the optimum of two classes takes them
+		if err := r.Many.checkUnused(); err != nil {
+			return nil, err
+		}
 	}
 	if r.Many.Gap != nil {
 		if err := check.Within("gap", *r.Many.Gap); err != nil {

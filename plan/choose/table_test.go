@@ -144,7 +144,7 @@ func TestStatedBesideATableForManyAnswers(t *testing.T) {
 		fits          [2]bool // the plain table, the costly one
 	}{
 		{"", "", [2]bool{true, true}}, {shares, "", [2]bool{true, true}}, {"", costs, [2]bool{false, true}}, {shares, costs, [2]bool{false, true}},
-		{"0.8,0.2", "", [2]bool{}}, {"", "no:yes=9", [2]bool{}}, {"0.8,0.2", costs, [2]bool{}},
+		{shares, "no:yes=1,yes:no=1", [2]bool{true, false}}, {"", "no:yes=1", [2]bool{true, false}}, {"0.8,0.2", "", [2]bool{}}, {"", "no:yes=9", [2]bool{}}, {"0.8,0.2", costs, [2]bool{}},
 	} {
 		m := Many{Shares: tt.shares, Cost: tt.costs}
 		for i, table := range []*answers.Table{plain, costly} {

@@ -263,7 +263,7 @@ func (f *compareFlags) request(c *cobra.Command, a *cli.App, paths []string) (r 
 	if r, err = f.Asked(c, a, 0); err != nil {
 		return r, err
 	}
-	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	r.K, r.Classes, r.Names = f.read.options.K, len(f.read.options.Classes), f.read.classNames()
 	return r, nil
 }
 
