@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -237,5 +238,8 @@ def _error(said: "list[str]", code: int) -> DarrmError:
     for line in reversed(said):
         if line.startswith('{"error"'):
             e = json.loads(line)
-            return _KINDS.get(e["kind"], Failure)(e["error"], e["kind"], e["exit_code"], e.get("hint"))
+            # A flag of the program is a parameter here, and --class is one of classes.
+            error = re.sub(r"^unknown flag: --([a-z][a-z-]*)$", lambda m: "unknown parameter: " + (
+                "classes" if m[1] == "class" else m[1].replace("-", "_")), e["error"])
+            return _KINDS.get(e["kind"], Failure)(error, e["kind"], e["exit_code"], e.get("hint"))
     return Failure("".join(said).strip() or f"the program ended with {code}", exit_code=code)
