@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/poissonbinom"
@@ -103,6 +104,7 @@ func (s Says) String() string {
 // ByName makes o, an objective of agreement, the one of the noise function that is best for the votes that the request
 // presumes, of this mean, 0 for the default, and for its losses.
 func (r *Request) ByName(o *solve.Options, votes int, mean float64) error {
+	r = handle.Made(r)
 	if err := r.Losses.ByName(o, votes, mean); err != nil || r.Several.YesFrom == "" {
 		return err
 	}

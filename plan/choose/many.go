@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
@@ -104,6 +105,7 @@ func (m Many) Losses(names []string) (l plan.Losses, err error) {
 // State sets the losses of a plan for classes with these names, or numbered ones, and its prior of votes: of this
 // mean where it is not nil.
 func (m Many) State(r *plan.Request, names []string, mean *float64) (err error) {
+	r = handle.Made(r)
 	if len(names) != r.Classes {
 		names = Numbered(r.Classes)
 	}
