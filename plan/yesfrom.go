@@ -56,6 +56,9 @@ func YesLaw(s ensemble.Several, mean float64, losses Losses) (*Law, error) {
 	if s.YesFrom == "" || s.Teachers < 1 {
 		return nil, check.Want("several", fmt.Sprintf("%+v", s), "labels that are yes from a stated number of teachers on, who are known")
 	}
+	if losses.Yes != nil {
+		return nil, check.Want("yes from", s.YesFrom, "left out beside shares of each label: state one share of yes for all of them")
+	}
 	mean = cmp.Or(mean, gamma.DefaultPriorMean)
 	if err := cmp.Or(s.Validate(), check.PriorMean(mean), losses.Shares.Validate(2)); err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ func TestYesLaw(t *testing.T) {
 	if math.Abs(sum-1) > 1e-9 {
 		t.Errorf("the shares are %v together", sum)
 	}
+	if _, err := YesLaw(of("3", k), 0, LabelShares([]float64{.1, .2, .3})); err == nil {
+		t.Error("shares of each label have a law beside a threshold")
+	}
 	if _, err := YesLaw(ensemble.Several{Labels: 3, YesFrom: "3"}, 0, Losses{}); err == nil {
 		t.Error("teachers of an unknown number have a law")
 	}
