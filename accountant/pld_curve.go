@@ -224,7 +224,7 @@ func (c lossCurve) epsilon(delta float64) (float64, error) {
 		top = c.largest
 	}
 	if c.at(top) > delta {
-		return 0, fmt.Errorf("delta = %g, of which infinite losses alone take %g: %w", delta,
+		return 0, fmt.Errorf("delta = %g, but infinite losses alone take %g of it: %w", delta,
 			min(1, c.infinite), ErrDeltaTooSmall)
 	}
 	return bisectDown(0, top, func(e float64) bool { return c.at(e) <= delta }), nil

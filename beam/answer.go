@@ -33,7 +33,7 @@ type voteBlock struct {
 	Votes []int64
 }
 
-// firstClass is the first class of which a block has the votes.
+// firstClass is the first class whose votes a block lists.
 func firstClass(missing bool) int {
 	if missing {
 		return 0
@@ -171,8 +171,8 @@ func shardRows(shard, perShard, queries int64) int64 {
 	return min(perShard, queries-shard*perShard)
 }
 
-// fault stands where a test makes a worker fail: before a shard is answered, and behind; and
-// the starting process, with outputShard, where the labels are noted and not yet there.
+// fault is the hook by which tests make a worker fail, before a shard is answered or after it, and
+// the starting process, with outputShard, once the labels are noted and before they are written.
 var fault = func(shard int64, behind bool) error { return nil }
 
 const outputShard = -1
@@ -233,7 +233,7 @@ func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBloc
 				r.id = b.IDs[i]
 			}
 			if was := rows[at+i]; was.votes != nil && (was.id != r.id || !slices.Equal(was.votes, r.votes)) {
-				return nil, fmt.Errorf("shard %d: query %d is there twice, as two queries", shard, b.First+i)
+				return nil, fmt.Errorf("shard %d: query %d appears twice, with different votes", shard, b.First+i)
 			}
 			rows[at+i] = r
 		}

@@ -291,7 +291,7 @@ func unite(parts func(*cellPart) bool, size int) (all []named, err error) {
 	seen := map[[2]int64]bool{}
 	for _, r := range all {
 		if name := [2]int64{r.silo, r.number}; seen[name] {
-			return nil, fmt.Errorf("report %d of silo %d is there twice, as two", r.number+1, r.silo+1)
+			return nil, fmt.Errorf("report %d of silo %d appears twice, with different messages", r.number+1, r.silo+1)
 		} else {
 			seen[name] = true
 		}

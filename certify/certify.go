@@ -152,7 +152,7 @@ func (d *Draft) certifyGamma(ctx context.Context, s ensemble.Stated, r *Result) 
 	return err
 }
 
-// solver is the Solver of a table whose mechanism somebody gave.
+// solver is the Solver of a table made from a given mechanism.
 const solver = "given"
 
 // checkTeachers checks what is stated of teachers that answer through a noise function.

@@ -1,4 +1,4 @@
-// Package certify proves what a mechanism promises that somebody worked out by other means: a noise
+// Package certify proves the promise of a mechanism that was found by other means: a noise
 // function of two classes, or the class probabilities of each histogram of votes. It reads them
 // from a small file, rounds them to what this program draws, and proves the smallest δ for a stated
 // ε, or the smallest ε for a stated δ. The result is a table like a solved one, for every release.

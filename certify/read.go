@@ -230,7 +230,7 @@ func columnsOf(header []string) (c columns, err error) {
 	for i, name := range header {
 		name = strings.TrimSpace(name)
 		if _, ok := at[name]; ok {
-			return c, fmt.Errorf("column %.40q is there twice", name)
+			return c, fmt.Errorf("column %.40q appears twice", name)
 		}
 		at[name] = i
 	}
@@ -273,7 +273,7 @@ func (c *columns) value(row []string, known map[int]float64) error {
 		return fmt.Errorf("votes %w", err)
 	}
 	if _, ok := known[l]; ok {
-		return fmt.Errorf("gamma(%d) is there twice", l)
+		return fmt.Errorf("gamma(%d) appears twice", l)
 	}
 	v, err := number(row[c.gamma])
 	if err != nil {

@@ -45,7 +45,7 @@ type Answers struct {
 	Delta float64 // instead of Slack: the total δ in (0,1) at which ε is asked for
 }
 
-// defaultSlack is the most δ' that a composition spends where nobody said otherwise.
+// defaultSlack is the most δ' that a composition spends by default.
 const defaultSlack = 1e-6
 
 // SlackFor returns the slack that applies where none was stated, for parts of this cost: 1e-6,

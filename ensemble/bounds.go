@@ -232,7 +232,7 @@ func totalDelta(slack float64, parts ...accountant.Repeated) float64 {
 	return total.Delta
 }
 
-// generalAt is General's composition at a total δ, of which it spends what is left.
+// generalAt is General's composition at a total δ: it spends what is left of it.
 func generalAt(part accountant.Repeated, target float64) (accountant.Cost, string, error) {
 	// The relation plays no part in what costs add up to.
 	a, err := accountant.New(accountant.ReplaceOne)

@@ -273,9 +273,9 @@ func (c *Comparison) Bound(r ComparisonRow) float64 {
 	return c.UpperBound
 }
 
-// upperBound returns Comparison.UpperBound for the target of so many answers, of which one record
-// reaches so many teachers. Shares of queries are
-// rounded by 2⁻⁵³ of themselves, far less than what LeadBound adds.
+// upperBound returns Comparison.UpperBound for a target of count answers, where one record reaches
+// so many teachers. Shares of queries are rounded by 2⁻⁵³ of themselves, far less than what
+// LeadBound adds.
 func (b *Ballots) upperBound(target accountant.Cost, count, affected int) float64 {
 	if b.classes != 2 || b.queries == 0 {
 		return 1

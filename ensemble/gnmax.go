@@ -245,7 +245,7 @@ func gaussianMax(g noise.Gaussian) noisyMax {
 	}}
 }
 
-// tableMax is noise of which the law is a table, made when it is first asked for.
+// tableMax is noise whose law is a table, made on first use.
 func tableMax(parameters string, sample func(randsrc.Source) (int64, error),
 	table func() noise.Table) noisyMax {
 	once := sync.OnceValue(table)

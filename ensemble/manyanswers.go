@@ -177,9 +177,9 @@ func (t answersTable) law(counts []int) []float64 {
 	return p
 }
 
-// NoiseOfAnswers returns the mechanism of discrete Gaussian noise on each vote count, of which the label
-// alone was priced, for all of its answers together (package accountant/noisymax). A certificate is all
-// that makes one. neighbours is the relation for which its t was counted. Costs are as of ManyAnswers.
+// NoiseOfAnswers returns the mechanism of discrete Gaussian noise on each vote count, whose label alone
+// was priced, for all of its answers together (package accountant/noisymax). Only a certificate
+// makes one. neighbours is the relation for which its t was counted. Costs are as of ManyAnswers.
 func NoiseOfAnswers(c *noisymax.Certified, neighbours accountant.Relation) (*Mechanism, error) {
 	c = handle.Copy(c)
 	p := c.Problem()

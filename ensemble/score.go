@@ -127,9 +127,9 @@ func (m *Mechanism) LabelLaw(ctx context.Context, prior labellaw.Prior, o labell
 	return l, l.Validate()
 }
 
-// WorthLimit returns what the worth of labels tends to as their number grows, where each number has a
-// table of two classes that is priced for all of them: labellaw.Limit. It is 0 of other mechanisms, for
-// which none is known.
+// WorthLimit returns the limit of the worth of labels as their number grows, for tables of two classes
+// that are priced for all their answers: labellaw.Limit. It is 0 for other mechanisms, whose limit is
+// not known.
 func (m *Mechanism) WorthLimit(ctx context.Context, prior labellaw.Prior) (float64, error) {
 	m = handle.Made(m)
 	s := m.Setting()

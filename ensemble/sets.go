@@ -110,7 +110,7 @@ func (s *Sets) AlwaysNo() (*SetScore, error) {
 	return score, nil
 }
 
-// tally is what adds up to a share.
+// tally adds up a share.
 type tally struct{ sum, of float64 }
 
 func (t *tally) add(x float64) { t.sum, t.of = t.sum+x, t.of+1 }

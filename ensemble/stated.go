@@ -11,9 +11,9 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Stated is what a person states of teachers, of their votes, and of the answers: the one statement from
-// which flags, plans and releases follow. A nil pointer, an empty text and the number 0 were not stated.
-// The tags name the flag of each parameter, and its field in files of mechanisms, and say what it is (internal/param).
+// Stated is a person's statement of teachers, their votes, and the answers. Flags, plans and releases
+// follow from it. A nil pointer, an empty text and the number 0 were not stated. The tags of a parameter
+// are its flag, its help, and its field in files of mechanisms (internal/param).
 type Stated struct {
 	K       int     `flag:"K" json:"k" name:"number of teachers K" help:"number of teachers"` // the votes may tell
 	Classes int     `json:"-"`

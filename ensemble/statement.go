@@ -251,7 +251,7 @@ func (o StatementOptions) answers(queries int, randomness TeacherRandomness) Ans
 	}
 }
 
-// Methods returns the methods of which a row has a bound, in a fixed order.
+// Methods returns the methods that bound a row, in a fixed order.
 func (s *Statement) Methods() []string {
 	s = handle.Made(s)
 	return slices.DeleteFunc(slices.Clone(statementMethods), func(method string) bool {

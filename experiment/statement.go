@@ -15,13 +15,13 @@ import (
 )
 
 // Statement is a claim of a definition about the mean of a line's measure, at each place that has
-// the coordinates At. It has one predicate, and Of is the other line where that is about two.
+// the coordinates At. It has one predicate. Of is the other line of a predicate that compares two.
 type Statement struct {
 	Line    string             `json:"line"`
 	Measure string             `json:"measure,omitempty"`
 	At      map[string]float64 `json:"at,omitempty"`
 	Of      string             `json:"of,omitempty"`
-	// Published is the figure of others that a range is about.
+	// Published is the published figure that a range is compared with.
 	Published string `json:"published,omitempty"`
 
 	Range *Bounds `json:"range,omitempty"`

@@ -18,8 +18,8 @@ const (
 	Any      Shape = "any"
 	Free     Shape = "free"     // all symmetric γ ≥ 0: the source's linear program
 	Monotone Shape = "monotone" // γ ≥ 0 that do not increase towards the middle
-	// ByName: all γ in [-1,1], each number of votes by itself, for an objective in which the labels are
-	// not alike: every mechanism whose answer depends on the votes, averaged over the orders of teachers alone.
+	// ByName: all γ in [-1,1], each number of votes by itself, for an objective that tells the labels
+	// apart: every mechanism whose answer depends on the votes, averaged over the orders of teachers alone.
 	ByName Shape = "by-name"
 )
 
@@ -83,7 +83,7 @@ func (s Shape) Row(of *constraints.System, m constraints.Multiset, zero bool, ds
 // sum of the negative d) or over those of them that do not increase towards the middle (monotone:
 // the least sum over a prefix of d, since such γ are mixtures of steps). So the multipliers may
 // come from anyone. Rounding errors are subtracted, and so is off, which Σ|weight - exact| may be,
-// times the largest 1-γ of the shape, by which weights count in the bound: 1, or 2 where γ may be -1. The
+// times the largest 1-γ of the shape, the factor of weights in the bound: 1, or 2 where γ may be -1. The
 // error names a multiplier that is not finite and ≥ 0 or whose multiset is not one of the
 // problem's.
 //

@@ -11,13 +11,13 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// FromGiven returns the noise function nearest to values that somebody worked out, each rounded
+// FromGiven returns the noise function nearest to given values, each rounded
 // down to a multiple of 2⁻⁵³, and the largest change of a value, rounded up. values are those left
 // of the middle, γ(0) … γ(⌈K/2⌉-1), or all K+1: then γ(l) and γ(K-l) may differ by 1e-9, and the
 // smaller one counts, which is the one with more noise. A value may be outside [0,1] by as much.
 //
-// The errors name the number of votes. Nothing is shrunk: whether the function is private is for
-// CertifyDelta and CertifyEpsilon to tell.
+// The errors name the number of votes. Nothing is shrunk: CertifyDelta and CertifyEpsilon prove how
+// private the function is.
 func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 	if err := check.Teachers(k); err != nil {
 		return Func{}, 0, err

@@ -58,8 +58,8 @@ func (b *book) find(k key) (number, at, hash uint32) {
 	}
 }
 
-// hash is the same for all keys of one name, so that whoever looks for an answer to a draw and for
-// what covers it, or for a charge and its result, goes to one place in memory.
+// hash is the same for all keys of one name, so that an answer to a draw and what covers it, or a charge
+// and its result, lie in one place in memory.
 func (b *book) hash(k key) uint32 {
 	h := maphash.String(b.seed, k.name)
 	if k.ensemble != "" {

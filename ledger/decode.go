@@ -115,7 +115,7 @@ func (p *parser) skip(text string) bool {
 
 func (p *parser) expect(text string) {
 	if !p.skip(text) {
-		p.fail("%.40q stands where %s must", p.b, text)
+		p.fail("%.40q is found where %s must be", p.b, text)
 	}
 }
 

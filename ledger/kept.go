@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-// KeptSuffix ends the name of the folder beside a ledger's file that has what the ledger keeps by
-// name ([Ledger.Keep]).
+// KeptSuffix ends the name of a folder beside the ledger's file: that of the documents that the ledger
+// keeps by name ([Ledger.Keep]).
 const KeptSuffix = ".tables"
 
 // ErrKept: the store keeps nothing of that name, or may not keep it. Nothing was consumed, and the

@@ -157,7 +157,7 @@ func (l *Ledger) Path() string {
 // unmade reports whether nobody opened the ledger.
 func (l *Ledger) unmade() bool { return l == nil || l.held == nil }
 
-// about returns the ledger's first record, the zero one of what nobody opened.
+// about returns the ledger's first record; that of the zero Ledger is zero.
 func (l *Ledger) about() genesis {
 	if l.unmade() {
 		return genesis{}
@@ -172,7 +172,7 @@ func (l *Ledger) Budget() Budget { return l.about().budget }
 func (l *Ledger) Relation() Relation { return l.about().relation }
 
 // CheckRelation refuses a neighbouring relation that the ledger is not for, with an [ErrRelation].
-// Charge does, too; this is for whoever would spend time on a request before.
+// Charge does, too; call this before work on a request that may be refused.
 func (l *Ledger) CheckRelation(r Relation) error {
 	if l.unmade() {
 		return errUnmade

@@ -35,7 +35,7 @@ type Request struct {
 	// paid: nothing private is free. Required.
 	Unit Cost
 	// PaidBy is the id of an earlier charge that covers this release too: of the training
-	// of teachers, say, of which every answer is post-processing. It must be of the same
+	// of teachers, say: every answer is its post-processing. It must be of the same
 	// Ensemble and have spent something itself. Where Draw is set, it must cover that draw;
 	// otherwise it must be of no draw. Where it opened a quota, Quota must state the same table, and
 	// Count answers must be left. Unit must then be zero. Defaults to none.

@@ -268,7 +268,7 @@ func (r *recent) add(c charged) {
 	r.takes.add(&c)
 }
 
-// Memory keeps no entry whole, so whoever asks for one reads it again, and sees whether it was
+// Memory keeps no entry whole, so each request for one reads it again, and sees whether it was
 // changed since. A commit for many callers needs an entry of most of them, and these lie close
 // together: the first one that is missing is read with those of all who wait.
 

@@ -28,7 +28,7 @@ type simplexSolver struct {
 	spent   effort   // of this Solve
 }
 
-// effort is what a Solve took, failed attempts included.
+// effort is the work of a Solve, failed attempts included.
 type effort struct {
 	iterations int
 	work       int64 // see Solution.Work

@@ -17,7 +17,7 @@ const (
 	pAcceptConstant check.Parameter = "accept constant"
 )
 
-// notes returns remarks on the figures.
+// notes returns remarks on the plan's figures.
 func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 	best := p.Choices[0]
 	note := func(format string, args ...any) { notes = append(notes, o.text(format, args...)) }

@@ -69,7 +69,7 @@ type Request struct {
 	// SolveAnswers returns a table for many answers. Defaults to Best of package
 	// plurality/answers/solve.
 	SolveAnswers func(context.Context, answers.Problem, answers.Prior) (*answers.Table, error)
-	// PriceNoise returns noise of which the labels alone are priced. Defaults to noisymax.Best.
+	// PriceNoise returns noise that is priced by its labels. Defaults to noisymax.Best.
 	PriceNoise func(context.Context, noisymax.Problem) (*noisymax.Table, error)
 	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
@@ -348,7 +348,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	return p, err
 }
 
-// result is what became of a kind of mechanism.
+// result is the outcome of trying a kind of mechanism.
 type result struct {
 	choice Choice
 	err    error
@@ -589,8 +589,8 @@ func (c Choice) priced() (Choice, error) {
 	return c, nil
 }
 
-// larger returns a choice of larger x than c, which fits, or c. A mechanism that is priced once it
-// is built costs less than the estimate by which x was chosen. Each try takes a build.
+// larger returns a choice with a larger x than c that fits, or c. A mechanism that is priced after it
+// is built costs less than the estimate that x was chosen by. Each try takes a build.
 func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
 	if k.tries == 0 {
 		return c, nil

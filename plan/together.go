@@ -63,13 +63,13 @@ func (r *Request) manyAnswers() kind {
 	}
 }
 
-// pricedNoise returns the problem of noise of which the labels alone are priced, all together.
+// pricedNoise returns the problem of noise that is priced by its labels, all together.
 func (r *Request) pricedNoise() noisymax.Problem {
 	return noisymax.Problem{Teachers: r.K, Classes: r.Classes, Missing: r.Missing, Affected: r.Affected,
 		Answers: r.Queries, Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta}
 }
 
-// labelNoise returns the kind of noise of which the labels alone are priced, all together. It is for
+// labelNoise returns the kind of noise that is priced by its labels, all together. It is for
 // what is too large for a table for many answers, which knows more of the votes.
 func (r *Request) labelNoise() kind {
 	return kind{

@@ -35,7 +35,7 @@ func (p Purpose) check() error {
 	return nil
 }
 
-// Worth is what labels tell a student, for classes that are equally frequent: see package labellaw.
+// Worth is the information of labels for a student, with equally frequent classes: see package labellaw.
 type Worth struct {
 	Labels float64 // so many labels without noise tell as much
 	Of     int     // the labels with noise

@@ -56,9 +56,8 @@ func (p Part) of(rest float64) float64 {
 	return p.Number
 }
 
-// Left returns the budget in numbers, for a plan: it must be within what the ledger at a location
-// has left, of which it takes the rest where that is asked for. "" is no ledger. It charges
-// nothing.
+// Left returns the budget in numbers, for a plan. It must be within what the ledger at a location
+// has left, and a part that is [RestText] is all of that. "" is no ledger. It charges nothing.
 func (b LabelBudget) Left(ctx context.Context, location string) (accountant.Cost, error) {
 	switch {
 	case location != "":
@@ -100,7 +99,7 @@ func (b LabelBudget) left(ctx context.Context, book *ledger.Ledger) (rest accoun
 	return rest, nil
 }
 
-// In returns the budget in numbers, of which the ledger's rest is taken where that is asked for.
+// In returns the budget in numbers: a part that is [RestText] is what the ledger has left.
 func (b LabelBudget) In(ctx context.Context, book *ledger.Ledger) (accountant.Cost, error) {
 	if !b.rest() {
 		return b.resolve(accountant.Cost{}), nil

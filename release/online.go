@@ -294,8 +294,8 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 }
 
 // Taken returns how many labels the charges of the mechanism pay for, how many of these were taken,
-// delivered or not, and how many labels the client took of all charges of the ledger; 0 of a
-// mechanism of which each answer pays.
+// delivered or not, and how many labels the client took of all charges of the ledger; 0 where
+// each answer is charged by itself.
 func (o *Online) Taken(ctx context.Context, client string) (labels, all, byClient uint64,
 	err error) {
 	o = o.made()

@@ -180,8 +180,8 @@ func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 	return nil
 }
 
-// publish notes the result's digest in the ledger and lets the result be seen: that of which the
-// digest was noted, and no other. An interruption comes before or has no effect: a result that is
+// publish notes the result's digest in the ledger and lets the result be seen: the one whose digest
+// was noted, and no other. An interruption comes before or has no effect: a result that is
 // noted and cannot be seen is paid for and lost.
 func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt,
 	encode func(io.Writer) error) (_ ledger.Digest, after ledger.State, err error) {

@@ -154,7 +154,7 @@ func newMembers(clients []Client, before members) (members, error) {
 		for _, other := range all {
 			switch {
 			case other.Name == m.Name:
-				return nil, fmt.Errorf("client %q stands there twice", m.Name)
+				return nil, fmt.Errorf("client %q appears twice", m.Name)
 			case slices.ContainsFunc(m.hashes, other.has):
 				return nil, fmt.Errorf("clients %q and %q have the same token", other.Name, m.Name)
 			case m.Certificate != "" && other.Certificate == m.Certificate:

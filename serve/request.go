@@ -294,7 +294,7 @@ func (p *parser) another(before []query) ([]query, *failure) {
 	if fail == nil && slices.ContainsFunc(before, func(other query) bool {
 		return other.RequestID == q.RequestID
 	}) {
-		fail = invalid("request id %.64q stands there twice", q.RequestID)
+		fail = invalid("request id %.64q appears twice", q.RequestID)
 	}
 	return append(before, q), fail
 }

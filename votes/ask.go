@@ -98,7 +98,7 @@ func (v *values) ask() {
 		}
 	}
 	choices := []choice{{classes: plain}}
-	// split makes each choice two, of which the second has the values as classes.
+	// split makes each choice two: the second has the values as classes.
 	split := func(what string, values ...string) {
 		v.questions = append(v.questions, fmt.Sprintf("is %s a class, or no answer?", what))
 		for _, c := range slices.Clone(choices) {

@@ -126,6 +126,6 @@ func TestArchiveBesideVotes(t *testing.T) {
 	if _, err := readAll(bytes.NewReader(odd), Options{Format: FormatNPZ, Layout: LayoutWide,
 		VotesColumn: "x"}); err == nil || !strings.Contains(err.Error(), "Python objects") &&
 		!strings.Contains(err.Error(), "twice") {
-		t.Errorf("votes that stand there twice: %v", err)
+		t.Errorf("votes that appear twice: %v", err)
 	}
 }

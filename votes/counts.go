@@ -41,8 +41,8 @@ func (l *look) askCounts() bool {
 // countWords are stems of the names of counts, in small letters.
 var countWords = []string{"n", "num", "count", "counts", "freq"}
 
-// classesOfCounts returns the classes that columns of counts are named after: their names without what
-// all have before or behind a sign, as votes_cat and votes_dog; numbers where they have no names.
+// classesOfCounts returns the classes that columns of counts are named after: their names less a common
+// prefix or suffix at a sign, as in votes_cat and votes_dog; numbers where they have no names.
 func classesOfCounts(columns Roles) []string {
 	names := columns.Votes
 	if columns.In != "columns" {

@@ -69,7 +69,7 @@ func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
 			return nil, fail(2, "count is %s, but must be a finite number ≥ 0", quote(record[1]))
 		}
 		if seen[votes] {
-			return nil, fail(1, "votes %d stand there twice", votes)
+			return nil, fail(1, "votes %d appear twice", votes)
 		}
 		seen[votes] = true
 		counts[votes] = count

@@ -173,7 +173,7 @@ func TestHostileFiles(t *testing.T) {
 		}, ":1: the line is not JSON: jsontext: exceeded max depth"},
 		{"keys.jsonl", "wide", func() []byte {
 			return []byte("{\"t1\":0,\"t2\":1}\n{\"t1\":0,\"t1\":1,\"t2\":0}\n")
-		}, `:2: the key "t1" stands there twice`},
+		}, `:2: the key "t1" appears twice`},
 		{"mixed.csv", "wide", func() []byte {
 			return []byte(numbered(11) + manyRows + "0,1,0,1,1,0,1,0,0,1,1\r\n" + row)
 		}, ":571952: the line ends with CRLF, but the lines before end with LF"},

@@ -146,7 +146,7 @@ func (p *jsonParser) begin(line []byte) error {
 		}
 	}
 	p.buf = *bytes.NewBuffer(line)
-	// Keys that stand there twice are found by seen, which must be looked at anyway.
+	// Keys that appear twice are found by seen, which must be looked at anyway.
 	p.dec.Reset(&p.buf, jsontext.AllowDuplicateNames(true))
 	if kind := p.dec.PeekKind(); kind != '{' && kind != 0 {
 		err := p.dec.SkipValue()
@@ -219,7 +219,7 @@ func (p *jsonParser) parse(line []byte) error {
 		}
 		next = i + 1
 		if p.seen[i] == p.rec.place && p.keys[i].to != unusedKey {
-			return p.errorf("the key %s stands there twice", quote(p.keys[i].name))
+			return p.errorf("the key %s appears twice", quote(p.keys[i].name))
 		}
 		p.seen[i] = p.rec.place
 		if p.keys[i].needed() {
@@ -396,7 +396,7 @@ func (d *jsonDecoder) learnKeys(line, later []byte) error {
 		}
 		key := jsonKey{name: strings.TrimSpace(textOf(raw)), raw: bytes.Clone(raw), to: unusedKey}
 		if _, ok := d.byName[key.name]; ok {
-			return p.errorf("the key %s stands there twice", quote(key.name))
+			return p.errorf("the key %s appears twice", quote(key.name))
 		}
 		d.byName[key.name] = len(d.keys)
 		d.keys, names = append(d.keys, key), append(names, key.name)

@@ -243,7 +243,7 @@ func TestReadQueryIDs(t *testing.T) {
 		{"subject,ticket\n\"x, y\",a\nz,b\n", "ticket", "a b", ""},
 		{"query\na\n", "", "a", ""},
 		{"subject,x\ny,a\n", "ticket", "", "of 2 columns none has the name"},
-		{"a\nb\na\n", "", "", `:3: query id "a" stands there twice`},
+		{"a\nb\na\n", "", "", `:3: query id "a" appears twice`},
 		{"a,b\nc\n", "a", "", "wrong number of fields"},
 		{"ticket\n", "ticket", "", "no query id"},
 		{"", "", "", "no query id"},

@@ -17,7 +17,7 @@ type npyArray struct {
 	at     io.ReaderAt // element 0 is at offset 0
 }
 
-// npyHeader is an array's header, for elements that votes can have.
+// npyHeader is an array's header, of a type that votes can have.
 type npyHeader struct {
 	*npy.Header
 	dtype dtype
@@ -94,12 +94,12 @@ func openNPY(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 
 func moreOrLess(got, want int64) string {
 	if got > want {
-		return "there are more bytes behind them"
+		return "more bytes follow"
 	}
 	return fmt.Sprintf("there are %d", got)
 }
 
-// arrayLayout makes sure that somebody said what the dimensions mean.
+// arrayLayout refuses an array whose dimensions have no stated meaning.
 func (f *fileInfo) arrayLayout() error {
 	f.rows = true
 	if len(f.opts.VoteColumns) > 0 {
@@ -200,7 +200,7 @@ func (d *npyDecoder) shapeLabels() string {
 	return ""
 }
 
-// complete fills in what is known of the file, once all arrays are open.
+// complete sets the roles and sizes of the file, once all arrays are open.
 func (d *npyDecoder) complete() *npyDecoder {
 	d.idColumn = -1
 	d.roles = Roles{Layout: d.layout.String(), In: "array", Width: d.m}

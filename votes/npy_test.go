@@ -246,7 +246,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		file, stream string
 	}{
 		{u1("\x00\x01\x01", 2, 2), "4 bytes", "4 in all, but there are 3"},
-		{u1("\x00\x01\x01\x01\x00", 2, 2), "but the file has", "there are more bytes behind them"},
+		{u1("\x00\x01\x01\x01\x00", 2, 2), "but the file has", "more bytes follow"},
 	} {
 		path := filepath.Join(dir, "v.npy")
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {

@@ -76,7 +76,7 @@ func openPaths(ctx context.Context, opts Options, paths []string,
 	return start(ctx, opts, classes, files)
 }
 
-// stdinOf is what is read for the path "-".
+// stdinOf returns the reader for the path "-".
 func stdinOf(o *Options) io.Reader {
 	if o.Stdin != nil {
 		return o.Stdin

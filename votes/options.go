@@ -178,7 +178,7 @@ type Options struct {
 	// and an output that names it would give the record away. Take the list from
 	// the task.
 	Classes []string
-	// Labels are the names, in order, of yes/no labels of which a vote has several: 2 to 1000 of
+	// Labels are the names, in order, of the yes/no labels that a vote may have several of: 2 to 1000 of
 	// them, none with a "/". Each row of a file is then a question, and a teacher's vote on it a set of
 	// labels: a cell with names and Separator between them, a list of names in JSON Lines, with
 	// LayoutLong a row for each name; in arrays, of three dimensions, a last one of a 0 or 1 for each label. The Reader

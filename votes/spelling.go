@@ -149,7 +149,7 @@ func NewVocabulary(classes []string, same []Spelling) (*Vocabulary, error) {
 	return &Vocabulary{list}, nil
 }
 
-// Class returns the class of which a text is a spelling, -1 for a missing vote. It is false for a text
+// Class returns the class that a text spells, -1 for a missing vote. It is false for a text
 // that is neither.
 func (v *Vocabulary) Class(text string) (class int, ok bool) {
 	if v == nil || v.list == nil {

@@ -213,7 +213,7 @@ func (f *fileInfo) repeatsHeader(r *record) bool {
 var summaryIDs = []string{"total", "totals", "grand total", "sum", "mean", "average", "avg", "count", "all", "overall",
 	"std", "max", "min", "majority", "consensus"}
 
-// tallied is what a tally counted of the votes and of the truths of a file.
+// tallied has the counts of votes and of truths in a file.
 type tallied struct {
 	*tally
 	queries      int64

@@ -302,7 +302,7 @@ func (by *numbering) anyNameless() bool {
 }
 
 // alike returns those of these names that are in the largest group of one stem and numbers, in the
-// order of the numbers; nil where two groups are as large, or a number stands there twice.
+// order of the numbers; nil where two groups are as large, or a number appears twice.
 func (by *numbering) alike(of []int) []int {
 	groups := make(map[string][]int)
 	for _, i := range of {

@@ -103,8 +103,7 @@ func (l *lattice) bounded(list []Bounds, i int) float64 {
 	return min(1, max(0, min(first, second)))
 }
 
-// flat is the part of a curve's value by which a vertex that counts is below the chord of its
-// neighbours: less is rounding.
+// flat is the least relative depth of a vertex below the chord of its neighbours: less is rounding.
 const flat = 1e-11
 
 // vertex is the point of a curve at the lattice point x_{i-reach}; -1 stands for 0.
@@ -120,7 +119,7 @@ func (l *lattice) at(v vertex) float64 {
 	return l.up[v.i]
 }
 
-// stand returns a measure of which the curve is nowhere below that of a pair of the cell. Each such
+// stand returns a measure whose curve is nowhere below that of a pair of the cell. Each such
 // curve is convex, so that between any two points it is below the chord of bounds there: the lower
 // hull of bounds at the points of the lattice is the curve of a measure.
 func (l *lattice) stand(c *Cell, hull []vertex) (measure, []vertex) {

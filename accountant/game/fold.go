@@ -21,8 +21,8 @@ type atom struct {
 	shift int
 }
 
-// spread returns the measure of the ordered pair on the lattice, of which the curve is nowhere
-// below the pair's. What only the second law has is in no curve. into is overwritten.
+// spread returns the measure of the ordered pair on the lattice, whose curve is nowhere below
+// the pair's. What only the second law has is in no curve. into is overwritten.
 func (l *lattice) spread(p Pair, second bool, into measure) measure {
 	m := measure{atoms: into.atoms[:0]}
 	for i := range p {
@@ -99,7 +99,7 @@ func (l *lattice) raise(e *envelope, m measure) {
 	e.atZero = max(e.atZero, total)
 }
 
-// measure returns the measure of which the curve is the envelope, joined by chords, or above it.
+// measure returns the measure whose curve is the envelope, joined by chords, or above it.
 // S_j is the slope's size between x_j and x_{j+1}, rounded up. Going down it is kept from falling,
 // where rounding would let it. Then
 //

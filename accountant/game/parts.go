@@ -29,7 +29,7 @@ type Family struct {
 	Near  float64 // a part that costs at most so much more than the dearest probe is not split
 }
 
-// prunedFamily is the part by which pruning may raise the price of a family.
+// prunedFamily is how much, relatively, pruning may raise the price of a family.
 const prunedFamily = 5e-3
 
 // NewOfFamily returns the game of all pairs of the family. Of o the Step alone counts. No choice of

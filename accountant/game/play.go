@@ -16,7 +16,7 @@ const smallest = 1e-300
 // block is the number of points that are worked out together.
 const block = 8
 
-// pruned is the part by which pruning may raise a price of listed pairs.
+// pruned is how much, relatively, pruning may raise a price of listed pairs.
 const pruned = 1e-4
 
 // farthest is beyond any point that is worked out: e^700 is the 7·10⁸th of the finest lattice.
@@ -25,7 +25,7 @@ const farthest = 1 << 30
 // window is the points x_low … x_high of one number of answers.
 type window struct{ low, high int }
 
-// windows returns those of 0 … answers answers, of which the last is from … to. What they leave out
+// windows returns those of 0 … answers answers; the last is from … to. What they leave out
 // changes the price by about tiny, upward. With t answers given of Q, a play is seldom below
 // x_from by more than fall(t), or above x_to by more than rise(t); with n left, W is below tiny
 // above fall(n). Each answer is rounded to one of two points, in the mean by at most h/8 of a step:

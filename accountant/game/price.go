@@ -16,7 +16,7 @@ type Point struct{ Epsilon, Delta float64 }
 // MaxPoints is the largest number of points of a curve.
 const MaxPoints = 1000
 
-// share is the part of a price that windows may add to it, about.
+// share is about the part of a price that windows may add to it.
 const share = 1e-7
 
 // Delta returns a δ such that all answers together are (epsilon, δ)-DP, epsilon in [0, 700]. It
@@ -86,8 +86,8 @@ func (g *Game) Epsilon(ctx context.Context, delta float64, answers int) (float64
 	return g.crossing(from+k-1, values[k-1], values[k], delta), nil
 }
 
-// guess returns an ε that is likely to be above that of delta, and where Rényi composition shows
-// nothing, one to begin with.
+// guess returns an ε that is likely to be above that of delta: by Rényi composition, or a fixed one
+// where that has no bound.
 func (g *Game) guess(delta float64, answers int) float64 {
 	r := *g.renyi
 	r.divergences = r.finite
@@ -97,9 +97,9 @@ func (g *Game) guess(delta float64, answers int) float64 {
 	return 16
 }
 
-// until plays from x_from to a point at which W is at most delta, with the guess that it is
-// e^guess, and from a smaller one unless the first is above delta. The points only grow in number,
-// as figures of two plays differ by what pruning adds.
+// until plays from x_from to a point where W is at most delta, first guessed to be e^guess, and from a
+// smaller point where W is at most delta at x_from already. The points only grow in number, since
+// pruning makes figures of two plays differ.
 func (g *Game) until(ctx context.Context, delta float64, answers, from int,
 	guess float64) (int, []float64, error) {
 	top := int(MaxEpsilon / g.lattice.step)

@@ -13,7 +13,7 @@ import (
 // orders are whole numbers, so that powers are products and have the same bytes everywhere.
 var orders = [...]int{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 256}
 
-// exactOrder is the index in orders of the divergence by which pairs are kept out of groups.
+// exactOrder is the index in orders of the divergence that keeps pairs out of groups.
 const exactOrder = 6
 
 // Renyi is the largest Rényi divergences of a table's pairs, in both orders, at a fixed list of

@@ -75,8 +75,8 @@ func (l *law) bounds(s square, first, last int) []game.Bounds {
 }
 
 // cell returns the cell of all kinds of a square. All curves are between those of the counts
-// from a-1 and b-1 on, of which each half-plane's P - x·P' is nearly linear: Slack bounds by how much
-// it is above what its corners say.
+// from a-1 and b-1 on. Over these, P - x·P' of each half-plane is nearly linear: Slack bounds its
+// excess over what its corners say.
 func (l *law) cell(s square) game.Cell {
 	c := game.Cell{All: l.bounds(s, 0, 1)}
 	for _, a := range [2]int{s.a - 1, s.a + s.width - 1} {
@@ -96,8 +96,8 @@ func (l *law) cell(s square) game.Cell {
 const outward = 1 + 0x1p-48
 
 // line is pairs of two outcomes, one for each integer k: the first has win(k) under one law and
-// win(k-shift) under the other, the second lose(k) and lose(k-shift), within lost of which each of
-// them is. win rises, lose falls, win + lose = 1, and both are log-concave. What is lost is an
+// win(k-shift) under the other, the second lose(k) and lose(k-shift), each of them to within
+// lost. win rises, lose falls, win + lose = 1, and both are log-concave. What is lost is an
 // outcome by itself.
 type line struct {
 	law       *law
@@ -167,7 +167,7 @@ func largest(reach, least int) int {
 	return least
 }
 
-// plane returns all (a, b) with |a|, |b| ≤ reach of which the difference is at most apart, in squares
+// plane returns all (a, b) with |a|, |b| ≤ reach whose difference is at most apart, in squares
 // of at least the width least.
 func (l *law) plane(reach, least, apart int) (parts []game.Part) {
 	side := largest(reach, least)

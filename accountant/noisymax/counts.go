@@ -4,8 +4,8 @@ import (
 	"github.com/darrm/darrm/accountant/game"
 )
 
-// region is pairs of histograms where one vote goes from a class of n votes to one of n' votes, or
-// to none. What is known of the others is how many votes they have in all, and the most that one has.
+// region is a set of pairs of histograms where one vote moves from a class with n votes to one with
+// n' votes, or to none. Of the other classes it bounds the sum of votes and the largest count.
 type region struct {
 	lead     [2]int // n - n', from the first to the second
 	both     [2]int // n + n'; n where it goes to none
@@ -17,7 +17,7 @@ type region struct {
 	others   int // classes beside those two
 }
 
-// whole returns the region without what no histogram has; ok is false where there is nothing.
+// whole returns the region narrowed to what histograms can have; ok is false where it is empty.
 func (r region) whole() (_ region, ok bool) {
 	for range 4 { // each limit may move the others once more
 		if r.alone {
@@ -89,19 +89,20 @@ func (r region) split(sigma float64) []region {
 	return parts
 }
 
-// counts knows the laws of the largest of the other classes.
+// counts caches the laws of the largest count among the other classes.
 type counts struct {
 	law   *law
-	reach int // beyond it, a number of votes with noise is not told from others
+	reach int // counts with noise further away are not distinguished
 	lost  float64
 	most  int // votes
 	known map[[3]run]*moments
 	wins  map[[2]int]winner
 }
 
-// laws returns between which laws the largest of the others is, seen from a class of so many votes.
-// ln F(x - n) falls with n and is concave, so that of all numbers with a sum and a largest one, F is
-// largest where they are most alike, and smallest where few have as many as they may.
+// laws returns two laws that enclose the law of the largest count among the others, as seen from the
+// class that loses the vote, or from the second one. ln F(x - n) falls with n and is concave. So of all
+// counts with the same sum and largest one, F is largest where they are most alike, and smallest where a
+// few have as many as they may.
 func (c *counts) laws(r region, second bool) *others {
 	even := r.others - 1
 	first := max(r.most[0], (r.rest[0]+r.others-1)/r.others)
@@ -133,12 +134,12 @@ func (c *counts) moments(runs ...run) *moments {
 	return m
 }
 
-// winner is the coefficients by which the moments are a class's probability of the label, before and after
-// the vote has moved.
+// winner has the coefficients that turn the moments into a class's probability of being the label, before
+// and after the vote has moved.
 type winner struct{ before, after linear }
 
-// winner returns those of a class that leads another one by so many votes. It loses one (step = 1)
-// to the other, or gets one (-1). x is counted from its votes.
+// winner returns the coefficients of a class that leads another by so many votes and loses one to it
+// (step = 1), or gets one (-1). x is counted from its votes.
 func (c *counts) winner(lead, step int) winner {
 	w, ok := c.wins[[2]int{lead, step}]
 	if !ok {
@@ -158,8 +159,8 @@ func (c *counts) winning(lead, step int) linear {
 	return w
 }
 
-// cell returns what is known of all pairs of the region. Every ratio P'/P rises with the lead, as does
-// the probability of the first class, and of none of both.
+// cell returns bounds for all pairs of the region. Every ratio P'/P rises with the lead, and so do the
+// probability of the first class and that of neither.
 func (c *counts) cell(r region) game.Cell {
 	from, to := r.lead[0], r.lead[1]
 	if r.alone {
@@ -189,8 +190,8 @@ func (c *counts) cell(r region) game.Cell {
 	return game.Cell{All: append(list, game.Bounds{P: c.lost, PPrime: c.lost})}
 }
 
-// bounds returns those of a class that wins: dear has its largest probability, low its least P'/P and high its
-// largest.
+// bounds returns the bounds of a class that wins: dear has its largest probability, low its least P'/P and
+// high its largest.
 func (c *counts) bounds(o *others, dear, low, high winner) game.Bounds {
 	return game.Bounds{
 		P: min(1, o.most(dear.before)+c.lost), Ratio: o.ratio(low.after, low.before, c.lost),
@@ -198,8 +199,7 @@ func (c *counts) bounds(o *others, dear, low, high winner) game.Bounds {
 	}
 }
 
-// ratio returns a lower bound of above/below for all laws of the span, each of which is within lost of
-// its sum.
+// ratio returns a lower bound of above/below for all laws between the two, each within lost of its sum.
 func (o *others) ratio(above, below linear, lost float64) float64 {
 	a, b, least := o.most(above), o.most(below), -o.most(below.times(-1))
 	if !(least > 0) {
@@ -237,8 +237,8 @@ func (c *counts) bin(o *others, start, end, from, to int) game.Bounds {
 	return b
 }
 
-// losing returns the coefficients by which the moments are the others' probability there, after so many
-// votes have moved. The law of the largest has the mass
+// losing returns the coefficients that turn the moments into the others' probability of such a lead, after so
+// many votes have moved. The law of the largest has the mass
 //
 //	2·∫(1-f)·F(m+f)df - 2·∫f·F(m-1+f)df,   4·∫f·F(m+f)df - 2·∫F(m+f)df
 //

@@ -129,8 +129,8 @@ func (c linear) minus(d linear) linear {
 	return c
 }
 
-// most returns an upper bound of the largest value over all F of the span; and the largest
-// of its terms' sizes, by which it is rounded.
+// most returns an upper bound of the largest value over all F of the span, rounded up by the size of
+// its largest term.
 func (o *others) most(c linear) float64 {
 	sum, size := 0.0, 0.0
 	for i := range c.c0 {

@@ -67,7 +67,7 @@ func readCSV(r io.Reader) ([]measurement, error) {
 		}
 		if seen[m.solveCase] {
 			line, _ := in.FieldPos(0)
-			return nil, fmt.Errorf("line %d: %s stands in the file twice", line, m.solveCase)
+			return nil, fmt.Errorf("line %d: %s appears twice in the file", line, m.solveCase)
 		}
 		seen[m.solveCase] = true
 		list = append(list, m)

@@ -1,4 +1,4 @@
-// Command uneven says what stated class shares are good for on real votes of which one class is rare: those of
+// Command uneven measures the gain of stated class shares on real votes with one rare class: those of
 // testdata/mnist-5v8-disjoint (101 teachers without privacy on disjoint parts of MNIST), all fives with so many of
 // the eights that these have the stated share. It prints a markdown table: the table that treats the classes alike,
 // the one for the stated shares, the one for costs 1/share besides, and always five. Noise is averaged out exactly.
@@ -78,7 +78,7 @@ func read(r io.Reader, k int, share float64) (out []query, err error) {
 	return append(out, ones[:n]...), nil
 }
 
-// score is what labels of some probabilities are worth.
+// score is the worth of labels with some probabilities.
 type score struct {
 	agrees, right     float64
 	recall, trueClass [2]float64 // where a class has the most votes, and where it is the true one

@@ -1,6 +1,6 @@
-// Package labellaw says what released labels tell somebody who learns from them: the law of a label by
-// the class that has the most votes, what so many labels are worth, and the layer that a student puts
-// behind its shares of votes.
+// Package labellaw describes what a student can learn from released labels: the law of a label given
+// the class with the most votes, the worth of a number of labels, and the layer that a student adds
+// after its shares of votes.
 //
 // All of it is post-processing: a function of a mechanism and of a public prior of votes. Nothing here
 // reads votes, nothing is drawn, and nothing costs privacy. No promise rests on any figure.

@@ -99,8 +99,8 @@ func (l *Law) Worth() float64 {
 	return l.Channel.Worth(l.Shares, l.Answers)
 }
 
-// Limit returns what the worth of Q labels of two classes tends to as Q grows, where one table is made
-// and priced for all Q of them within budget, and one record changes at most affected votes:
+// Limit returns the limit of the worth of Q labels of two classes as Q grows, where one table is priced
+// for all Q labels within budget, and one record changes at most affected votes:
 //
 //	(E|lead|·μ/(2·affected))²,   lead the votes of one class minus those of the other, over the prior
 //

@@ -90,7 +90,7 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 	return p, nil
 }
 
-// made returns the plan; of one that nobody made a plan without teachers, which promises nothing.
+// made returns the plan, and for the zero Plan one without teachers, which promises nothing.
 func (p *Plan) made() *Plan {
 	if p == nil || p.plans == nil {
 		return &Plan{each: accountant.Cost{Epsilon: math.Inf(1), Delta: 1}}

@@ -113,7 +113,7 @@ func accuracy(m *model.Model, r *data.Records) float64 {
 	return 100 * *e.Accuracy
 }
 
-// direction is by which the classes of people differ: the best linear model there is.
+// direction is the difference between the classes of people: the best linear model.
 func direction() []float64 { return []float64{1, -1, 0.5, 0, 0, 0} }
 
 // people makes up records: class 1 is likelier where ⟨x, direction⟩ is larger.

@@ -1,4 +1,4 @@
-// Package choice is the study behind the method that a training takes where nobody states one (learn/choose): the
+// Package choice is the study behind the default choice of a training method (learn/choose): the
 // methods of learn/convex on tables of files and on made-up ones, at several values of n·ε/d, beside the method
 // that the rule takes. Some tables judge: the rule was fixed before they were run.
 //

@@ -25,7 +25,7 @@ type cell struct {
 // delta is δ of a cell: n^-1.1.
 func (c cell) delta() float64 { return math.Pow(float64(c.Records), -1.1) }
 
-// sample is what the methods of one trial learn from and are judged by.
+// sample has the records that the methods of one trial learn from and are judged by.
 type sample struct{ learn, test *data.Records }
 
 // testShare of the records judges where a table has no part of its own for that.

@@ -232,7 +232,7 @@ func (p *parameters) report(r *experiment.Run, f *experiment.Found) error {
 			strings.ToUpper(title[:1])+title[1:]), len(panels), panels)
 }
 
-// words are what sentences and columns name.
+// words are the names in sentences and columns.
 func (p *parameters) words() map[string]any {
 	title := p.task().measure
 	if p.Iterates {

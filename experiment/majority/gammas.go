@@ -138,7 +138,7 @@ type function struct {
 	Error  float64           `json:"error"` // expected, under the prior
 	// Written is the source's metric as it is written, where it is asked for.
 	Written float64 `json:"written,omitempty"`
-	// Scaled is by which factor the function had to be shrunk to be private; 1 for one
+	// Scaled is the factor that shrinks the function until it is private; 1 for one
 	// that its own theorem proves private.
 	Scaled float64 `json:"scaled"`
 }

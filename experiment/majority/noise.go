@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// noiseParameters: how much normal noise GNMax needs for a promise, by the Rényi order λ.
+// noiseParameters measure the normal noise that GNMax needs for a promise, by the Rényi order λ.
 type noiseParameters struct {
 	Targets   []noiseTarget `json:"targets"`
 	MaxOrder  float64       `json:"max_order"`  // λ of the grid search

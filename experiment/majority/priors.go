@@ -96,7 +96,7 @@ func (p *priorParameters) Validate() error {
 	return err
 }
 
-// gammas returns the part that is about noise functions.
+// gammas returns the parameters of noise functions.
 func (p *priorParameters) gammas() *gammaParameters {
 	return &gammaParameters{Teachers: p.Teachers, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta,
 		Allowances: p.Allowances, PriorMean: p.UniformMean}

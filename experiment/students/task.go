@@ -21,7 +21,7 @@ type records struct {
 	y []int
 }
 
-// task is what one repetition learns and is judged by.
+// task has the data that one repetition learns from and is judged by.
 type task struct{ private, pool, test records }
 
 // images are two classes of images in IDX files.

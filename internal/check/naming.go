@@ -16,8 +16,8 @@ type Text struct {
 	args   []any
 }
 
-// Named returns the text that fmt.Errorf makes of the same arguments, in which each Parameter
-// stands for its name.
+// Named returns the text that fmt.Errorf makes of the same arguments, with each Parameter
+// replaced by its name.
 func Named(format string, args ...any) Text { return Text{format, args} }
 
 // String has the names that libraries have for the parameters.

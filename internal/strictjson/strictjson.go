@@ -58,7 +58,7 @@ const (
 // must be lower-case ASCII letters, digits and underscores, and stand once in its object. An object
 // has at most 256 fields, and the value at most 16 levels.
 func Check(data []byte) error {
-	// refuses such text, and a name that stands there twice
+	// refuses such text, and a name that appears twice
 	d := jsontext.NewDecoder(bytes.NewReader(data))
 	for {
 		token, err := d.ReadToken()
@@ -87,7 +87,7 @@ func short(err error) error {
 	case !errors.As(err, &at): // before the value
 		return io.ErrUnexpectedEOF
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return fmt.Errorf("field %.40q stands there twice", at.JSONPointer.LastToken())
+		return fmt.Errorf("field %.40q appears twice", at.JSONPointer.LastToken())
 	}
 	return fmt.Errorf("%w after byte %d", at.Err, at.ByteOffset)
 }

@@ -21,8 +21,8 @@ import (
 )
 
 // Forecast guesses how good the model of Method is at a number of records and a budget, by training
-// on other records: public ones of the same kind, or made-up ones. It is a guess as far as these
-// are like the private ones, of which it sees none. So it costs nothing, and its models are no
+// on other records: public ones of the same kind, or made-up ones. It is as good as these are like
+// the private ones. It sees no private record, so it costs nothing, and its models are no
 // releases. It is immutable and safe for concurrent use.
 type Forecast struct {
 	// Problem is the problem of the training. Its Records and Target are not used.
@@ -151,7 +151,7 @@ func (p Problem) score(w []float64, r *data.Records) (float64, error) {
 	}
 	score := map[string]*float64{"accuracy": e.Accuracy, "auc": e.AUC, "r2": e.R2}[ScoreOf(p.Task)]
 	if score == nil {
-		return 0, fmt.Errorf("the records to test on have one response only, of which no %s can be told",
+		return 0, fmt.Errorf("all records to test on have the same response, so no %s can be computed",
 			ScoreOf(p.Task))
 	}
 	return *score, nil

@@ -107,7 +107,7 @@ func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 	}
 	if c.WeightBound != 0 && !train.InScale(c.WeightBound) {
 		return nil, check.Want("weight bound", c.WeightBound, train.ScaleRule+
-			": a public bound on the weight of a record, to which larger ones are cut")
+			": a public bound on the weight of a record; larger ones are cut to it")
 	}
 	stated := c.StepSize
 	if stated == 0 && (c.Ball > 0 || c.Rate == 1) {
@@ -270,7 +270,7 @@ func (p *sampledPlan) Train(r *data.Records) (train.Algorithm, error) {
 	return a, nil
 }
 
-// weightsText is what a digest has of weights: nothing of none, else the bound and a hash.
+// weightsText is the part of a digest on weights: empty without weights, else the bound and a hash.
 func weightsText(bound float64, weights []float64) string {
 	if bound == 0 {
 		return ""

@@ -41,7 +41,7 @@ type Parameters struct {
 
 	Rate         float64 `json:"rate,omitempty" for:"dp-sgd" help:"dp-sgd: probability that a step takes a record; 1 for all records in each step (default: 256/n, and 1 where a record is replaced)"`
 	StepSize     float64 `json:"step_size,omitempty" for:"dp-sgd" help:"dp-sgd: η (default: the theory's for the set, and at $rate 1 a rule's)"`
-	GradientNorm float64 `json:"gradient_norm,omitempty" for:"dp-sgd" help:"dp-sgd: bound on the norm of a record's gradient, of all classes together, to which longer ones are shortened (default: what $clip and $radius allow, and at $rate 1 a rule's)"`
+	GradientNorm float64 `json:"gradient_norm,omitempty" for:"dp-sgd" help:"dp-sgd: bound on the norm of a record's gradient, of all classes together; longer ones are shortened to it (default: what $clip and $radius allow, and at $rate 1 a rule's)"`
 	StepFactor   float64 `json:"step_factor,omitempty" for:"phased-sgd" help:"phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data (default 1)"`
 	Average      bool    `json:"average,omitempty" for:"dp-sgd" help:"dp-sgd: the model is the average of the last half of the iterates, not the last; at $rate 1 it always is"`
 	Lambda       float64 `json:"lambda,omitempty" flag:"l2" for:"dp-sgd sufficient-statistics output-perturbation objective-perturbation" help:"dp-sgd, sufficient-statistics and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise and bias in the set, or what the noise needs)"`

@@ -93,7 +93,7 @@ func (p *nsfwPlan) theory() float64 {
 	return 4.0 / 5 * math.Log2(n*eps/(math.Sqrt(wide*l)*math.Pow(kappa, 5.0/3)*log*log))
 }
 
-// widening returns d^{1/p-1/2}, by which an ℓ2 norm can be above the ℓq norm.
+// widening returns d^{1/p-1/2}, the largest ratio of an ℓ2 norm to the ℓq norm.
 func (p *nsfwPlan) widening() float64 {
 	return math.Pow(float64(p.d), 1/p.p-0.5) * (1 + slack)
 }
@@ -205,8 +205,8 @@ func (p *nsfwPlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	a := p.algorithm(p.price, len(p.batches), train.DigestOf(own.Digest(),
 		"darrm convex nsfw v1\n%q %v %v %q\n%v\n%v\n", p.link.Name(), p.slope, p.Radius, p.set.Name(),
 		p.c.Batches, p.blocks))
-	// The linear minimisation turns noise into a choice among points of W, so that is the scale
-	// by which a release is rounded.
+	// The linear minimisation turns noise into a choice among points of W, so their diameter is the
+	// scale that rounds a release.
 	a.NoiseScale = p.diameter
 	a.Start = func(coins train.Coins) train.Run { return p.newRun(own, coins, coins.Normals()) }
 	return a, nil

@@ -226,7 +226,7 @@ type phasedRun struct {
 	out       []float64
 }
 
-// streamNoise is the stream of the noise, of which each round has one.
+// streamNoise is the stream of the noise, one for each round.
 const streamNoise = "noise"
 
 // checkEvery is after how many records the context is looked at.

@@ -248,8 +248,8 @@ func (p *polySFWPlan) roundEpsilon(i influence) (float64, error) {
 	return min(i.pure, eps), err
 }
 
-// influenceCurve is the event of a run in which a record is in one of several parts, of which
-// part i is pure_i-DP and ρ_i-zCDP: no divergence is above the largest of theirs.
+// influenceCurve is the event of a run where a record is in one of several parts. Part i is pure_i-DP
+// and ρ_i-zCDP: no divergence is above the largest of theirs.
 func influenceCurve(relation accountant.Relation, theorem string,
 	parts []influence) (accountant.Event, error) {
 	points := make([]accountant.CurvePoint, 0, curveOrders)

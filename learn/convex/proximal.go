@@ -55,7 +55,7 @@ type proximalSchedule struct {
 
 // newProximalSchedule returns the schedule for p in (1, 2], n records of dimension d, ρ, the
 // Lipschitz constant L0 of f and the diameter D. Below p = 1 + 1/ln d the source takes that for p,
-// by which κ is at most ln d; who wants it states the ball so.
+// so that κ is at most ln d. For the same, state a ball with that p.
 func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz,
 	diameter float64) (proximalSchedule, error) {
 	var s proximalSchedule

@@ -13,7 +13,7 @@ import (
 
 // Selection is a private way to choose the vertex of least score.
 //
-// Scores are integers here, in units of which the noise's scale s has 2³⁰: floats are rounded
+// Scores are integers here, in units of 2⁻³⁰ of the noise's scale s: floats are rounded
 // before noise is added, and the account is for what the rounded scores can do. Let δ_v be the
 // change of vertex v's score between neighbours; then only the range max δ - min δ matters,
 // since a change that all scores share changes no law. With ε₀ = range/2³⁰:

@@ -78,7 +78,7 @@ func (t *task) bounded(slope float64) error {
 	}
 	if !train.InScale(s.Radius) {
 		return check.Want("radius", s.Radius, train.ScaleRule+
-			": a public bound on the norm of a record's features, to which longer ones are shortened")
+			": a public bound on the norm of a record's features; longer ones are shortened to it")
 	}
 	if s.Clip != 0 && !train.InScale(s.Clip) {
 		return check.Want("clip", s.Clip, "0, or "+train.ScaleRule)

@@ -69,7 +69,7 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 		// At w = 0 the slope is the response: its bound is the one on slopes.
 		if !train.InScale(c.Clip) {
 			return nil, check.Want("clip", c.Clip, train.ScaleRule+
-				": a public bound on responses that are numbers, to which larger ones are cut")
+				": a public bound on responses that are numbers; larger ones are cut to it")
 		}
 		p.length, p.regression = c.Clip, true
 	case loss.Logistic:

@@ -32,7 +32,7 @@ type batch struct {
 	from, to    int
 }
 
-// records returns m, the real number of records, by which every sensitivity is worked out.
+// records returns m, the real number of records, which every sensitivity depends on.
 func (b batch) records() float64 { return float64(b.to - b.from) }
 
 // stepSize returns η_t = 1/√(t+1), and of the step before, η_{t-1}, which is how far that moved.

@@ -75,8 +75,8 @@ func (e *stochasticRun) State() []train.Vector {
 // Output returns the drawn iterate, after all rounds.
 func (e *stochasticRun) Output() []float64 { return e.model }
 
-// gradientUnit is the unit of which the coordinates of a batch's gradients are multiples: a power
-// of two, by which to divide is exact.
+// gradientUnit is a power of two, so that division by it is exact. The coordinates of a batch's
+// gradients are multiples of it.
 func (s smooth) gradientUnit(b batch) float64 {
 	_, exponent := math.Frexp(s.norm + s.change)
 	return math.Ldexp(1, exponent-min(40, 60-bits.Len(uint(b.to-b.from))))

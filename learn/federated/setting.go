@@ -35,7 +35,7 @@ type Setting struct {
 	StepSize float64 `flag:"step-size" for:"" help:"η of each step (default for psgm with $difference-clip: the theory's, with that as the smoothness)"`
 	// GradientClip is C_2, the bound on a record's gradient, and DifferenceClip C_1: a record's
 	// difference of gradients at two models is cut to C_1 times their distance.
-	GradientClip   float64 `flag:"clip" for:"" help:"C_2, bound on the norm of a record's gradient, to which larger ones are cut"`
+	GradientClip   float64 `flag:"clip" for:"" help:"C_2, bound on the norm of a record's gradient; larger ones are cut to it"`
 	DifferenceClip float64 `flag:"difference-clip" for:"" help:"C_1: a record's change of gradient between two models is cut to C_1 times their distance; with $momentum below 1"`
 	// Local is the phase of the selected silo; the zero value is none: one step, without data.
 	Local Local

@@ -212,7 +212,7 @@ func NewEnvelope(of Proximal, beta float64) (Envelope, error) {
 	return Envelope{of, beta}, nil
 }
 
-// noLink is the link of what nobody made. It has no values, and nothing bounds it.
+// noLink is the link of a zero value. It has no values, and nothing bounds it.
 type noLink struct{}
 
 func (noLink) Name() string                          { return "none" }

@@ -1,4 +1,4 @@
-// Package pairwise trains linear scores from pairs of examples, of which the AUC is the use:
+// Package pairwise trains linear scores from pairs of examples, mostly for a high AUC:
 // each step pairs the current example with the one before it, so that one example is kept and
 // one gradient is worked out a step. Its private methods are
 //

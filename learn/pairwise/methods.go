@@ -21,7 +21,7 @@ type Options struct {
 
 // Parameters are those of all methods of this package (internal/param).
 type Parameters struct {
-	StepSize float64     `json:"step_size,omitempty" for:"cyclic one-pass minimised random-steps localized full-batch sgd online random-pairs localized-sgd olp oam spauc" help:"η, a quarter of which the first phase takes; ζ of minimised, random-steps and localized-sgd, C of oam (default: the theory's for $ball)"`
+	StepSize float64     `json:"step_size,omitempty" for:"cyclic one-pass minimised random-steps localized full-batch sgd online random-pairs localized-sgd olp oam spauc" help:"η (the first phase takes a quarter of it); ζ of minimised, random-steps and localized-sgd, C of oam (default: the theory's for $ball)"`
 	Decay    Decay       `json:"decay,omitempty" for:"sgd online random-pairs olp spauc" help:"not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of η/(t+1), \"inverse\" (default constant)"`
 	Passes   float64     `json:"passes,omitempty" for:"cyclic localized full-batch sgd online random-pairs olp oam spauc" help:"passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), full-batch and online 1, others 10)"` // whole but for localized and full-batch
 	Rule     Rule        `json:"rule,omitempty" for:"localized" help:"localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", \"chernoff\" or \"paper\" (default averaged)"`

@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Metric learns a Mahalanobis distance (x-x′)ᵀM(x-x′), M positive semidefinite, by which records of
-// one class are near to each other and others far. The loss of two records is the logistic one,
+// Metric learns a Mahalanobis distance (x-x′)ᵀM(x-x′), M positive semidefinite, that puts records of
+// one class near to each other and others far apart. The loss of two records is the logistic one,
 //
 //	f(M; z, z′) = ln(1 + e^{-τ(b - (x-x′)ᵀM(x-x′))}),   τ = 1 for records of one class, else -1,
 //
@@ -41,7 +41,7 @@ type Metric struct {
 	Neighbours accountant.Relation // 0 is ReplaceOne, and no other is known
 }
 
-// maxMetricDim bounds d, of which the model has d² numbers.
+// maxMetricDim bounds d: the model has d² numbers.
 const maxMetricDim = 1000
 
 // Plan prices the method for n records of dimension d.

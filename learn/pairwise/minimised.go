@@ -22,8 +22,8 @@ import (
 // pays 2Gζ_k for it. Here the solver is deterministic and ends at a gradient of norm γ, which costs
 // γ/α_k in each world and no probability. A loss with kinks is replaced by its Moreau envelope,
 // which has the same slopes and is below it by at most half of the source's G²ζ_k/n_k: the
-// minimiser of what is minimised is what the account is about, and F_{S_k} is still minimised as
-// well as in the source. Cost: O(n_k·ln) gradients over all pairs for the hinge, each of O(n_k·(d +
+// account is for the minimiser of the envelope, and F_{S_k} is still minimised as well as in the
+// source. Cost: O(n_k·ln) gradients over all pairs for the hinge, each of O(n_k·(d +
 // ln n_k)); for smooth losses √(ζ_k·n_k·L) in place of n_k.
 type Minimised struct {
 	Setting

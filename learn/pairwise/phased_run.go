@@ -23,7 +23,7 @@ type normals interface {
 	Fill(z []float64)
 }
 
-// The streams of a run, of each of which every round has one.
+// The streams of a run. Every round has its own stream of each.
 const (
 	streamNoise = "noise"
 	streamIndex = "index"

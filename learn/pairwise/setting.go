@@ -49,7 +49,7 @@ func (s Setting) basic(n, d int) (task, error) {
 		return t, check.Want("pair loss", "none", "stated, such as logistic")
 	}
 	if n < 2 {
-		return t, check.Want("number of records", n, "at least 2, of which pairs are made")
+		return t, check.Want("number of records", n, "at least 2, so that there is a pair")
 	}
 	if err := check.Whole("dimension", d, 1, 0); err != nil {
 		return t, err
@@ -98,8 +98,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 	}
 	if !(s.Radius > 0) {
 		return t, check.Want("radius", s.Radius,
-			"above 0: a public bound on the norm of a record's features, to which longer ones are "+
-				"shortened")
+			"above 0: a public bound on the norm of a record's features; longer ones are shortened to it")
 	}
 	if !s.Loss.Convex() {
 		return t, check.SettledBy(check.Want("pair loss", s.Loss.Name(),

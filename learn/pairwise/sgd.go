@@ -247,7 +247,7 @@ func (p *open) Train(r *data.Records) (train.Algorithm, error) {
 		func(c train.Coins) train.Run { return p.start(own, c) }), nil
 }
 
-// passesOr10 is the number of passes, of which the literature makes ten.
+// passesOr10 returns the number of passes, by default the literature's ten.
 func passesOr10(passes int) int {
 	if passes == 0 {
 		return 10

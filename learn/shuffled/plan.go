@@ -73,7 +73,7 @@ type Plan struct {
 	digest   [32]byte
 }
 
-// made returns the plan; of one that nobody made a plan of no records, which promises nothing.
+// made returns the plan, and for the zero Plan one of no records, which promises nothing.
 func (p *Plan) made() *Plan {
 	if p == nil || p.private == nil {
 		return &Plan{c: Config{Task: loss.MeanEstimation{}, Regularizer: geometry.L2{}},

@@ -30,7 +30,7 @@ func NewRelease(a Algorithm) (*Release, error) {
 	return &Release{newRun(a, coins)}, nil
 }
 
-// run returns the run; of a release that nobody made the one that does nothing.
+// run returns the run, and for the zero Release one that does nothing.
 func (r *Release) run() *run {
 	if r == nil || r.r == nil {
 		return newRun(Algorithm{}, Coins{})

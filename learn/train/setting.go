@@ -19,8 +19,8 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Method, e.Option) }
 
-// CheckOptions refuses a struct of options of which a parameter is not zero that a method does not
-// have, rather than to leave it out in silence: an *OptionError, which names the first.
+// CheckOptions refuses a struct of options that sets a parameter the method does not have. The
+// *OptionError names the first.
 func CheckOptions(method string, options any) error {
 	for _, o := range param.Of(options) {
 		if o.Stated() && !o.IsFor(method) {

@@ -26,7 +26,7 @@ func Simulate(a Algorithm, seed uint64) *Simulation {
 	return &Simulation{newRun(a, stream.Seeded(seed))}
 }
 
-// run returns the run; of a simulation that nobody made the one that does nothing.
+// run returns the run, and for the zero Simulation one that does nothing.
 func (s *Simulation) run() *run {
 	if s == nil || s.r == nil {
 		return newRun(Algorithm{}, Coins{})

@@ -186,9 +186,9 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 	return nil
 }
 
-// CheckTells refuses a table of either kind, of classes that are told apart, by which labels tell no more than
-// always the same answer, unless that is accepted: then nothing should be spent on them. nil tables, and those that
-// treat the classes alike, are not judged. The error is a *release.UsageError.
+// CheckTells refuses a table that tells classes apart and whose labels are worth no more than always the
+// same answer: nothing should be spent on them. AcceptConstant accepts such a table. Tables that are nil, or treat
+// the classes alike, are not judged. The error is a *release.UsageError.
 func (m Many) CheckTells(ctx context.Context, t *answers.Table, noise *gamma.Table) error {
 	if m.AcceptConstant {
 		return nil

@@ -71,8 +71,8 @@ func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][
 	return first, nil
 }
 
-// Lasting returns the files as a later command can name them. A name stands for what is gone when it
-// has been read, as a pipe's content is, and a note says so.
+// Lasting returns the files as a later command can name them. What can be read only once, such as a
+// pipe, gets a placeholder, and a note says so.
 func Lasting(files []string) (names, notes []string) {
 	for _, file := range files {
 		if file == "-" || !votes.ReadOnce(file) {

@@ -9,8 +9,8 @@ import (
 // A Flag is one of a command, without the dashes.
 type Flag struct{ Name, Value string }
 
-// Reading returns the flags that state how files of votes are read by options, in their order, of those that are not
-// stated yet: stated has what is, and known whether its classes and its treatment of missing votes are.
+// Reading returns the flags that state the options o for reading files of votes, in their order, less those that are
+// stated already: these are the options in stated, and known says whether classes and missing votes are among them.
 func Reading(o, stated votes.Options, known votes.Known) (flags []Flag) {
 	add := func(name, value string) { flags = append(flags, Flag{name, value}) }
 	for _, x := range []struct{ flag, value, stated string }{

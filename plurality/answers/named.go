@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// Worth is what an answer is worth where these are the votes: 1 or 0 by whether it has the most, or minus
-// its cost.
+// Worth is the value of an answer at these votes: 1 for a class with the most votes and 0 for others, or
+// minus its cost.
 func (o Prior) Worth(votes []int, answer int) float64 {
 	if o.Costs == nil {
 		return 1 - o.Costs.Cost(votes, answer)
@@ -78,7 +78,7 @@ func (s *System) namedBound(o Prior, w plurality.Weights) float64 {
 	return min(o.perfect(), up(value+base)+boundSlack)
 }
 
-// perfect is what the plurality itself is worth: 1, or 0 with costs.
+// perfect is the value of the plurality itself: 1, or 0 with costs.
 func (o Prior) perfect() float64 {
 	if o.Costs != nil {
 		return 0

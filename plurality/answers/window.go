@@ -148,7 +148,7 @@ func (p Problem) newWindow(weight []float64, link *Link) *window {
 // after returns Next(a).
 func (w *window) after(a float64) float64 { return w.link.Next(a) }
 
-// chain yields the leads from d on, 2t apart, and their probabilities, of which the first is a.
+// chain yields the leads from d on, 2t apart, and their probabilities, beginning with a.
 func (w *window) chain(d int, a float64) iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {
 		for d <= w.k && yield(d, a) {

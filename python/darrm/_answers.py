@@ -81,7 +81,7 @@ class Table:
         for m in masses:
             counts = self._counts(m)
             if counts in self.law:
-                raise Malformed(f"masses of {list(counts)} stand there twice")
+                raise Malformed(f"masses of {list(counts)} appear twice")
             self.law[counts] = self._probabilities(counts, m["groups"])
         if len(self.law) != self._expected():
             raise Malformed(f"masses of {self._expected()} histograms are needed, not of {len(self.law)}")

@@ -483,10 +483,10 @@ def _noisy(raw: Dict[str, Any]) -> Verdict:
 
 
 def _fields(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
-    """An object's fields. Two readers may take different ones of a name that stands there twice."""
+    """An object's fields. Two readers may take different ones of a name that appears twice."""
     fields = dict(pairs)
     if len({name.lower() for name in fields}) < len(pairs):
-        raise CheckError("a field stands there twice: " + ", ".join(name for name, _ in pairs))
+        raise CheckError("a field appears twice: " + ", ".join(name for name, _ in pairs))
     return fields
 
 

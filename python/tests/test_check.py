@@ -654,7 +654,7 @@ class Command(unittest.TestCase):
             path.write_text(text.replace("{", "{" + again, 1))
             code, out, err = self.run_main(str(path))
             self.assertEqual((code, out), (3, ""))
-            self.assertIn("stands there twice", err)
+            self.assertIn("appears twice", err)
 
     def test_no_file(self):
         code, out, err = self.run_main("/nowhere/table.json")

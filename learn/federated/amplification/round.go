@@ -84,7 +84,7 @@ func (r Round) applies() error {
 	case (m == Ternary || m == Numeric) && !r.OneBit:
 		return fmt.Errorf("mode %s: %w", m, ErrReports)
 	case m == Numeric && r.together() > 1:
-		return fmt.Errorf("mode %s, one batch for two streams, of which the costs do not add: %w", m,
+		return fmt.Errorf("mode %s, one batch for two streams, whose costs do not add: %w", m,
 			errUnproved)
 	}
 	return nil

@@ -101,7 +101,7 @@ func made(d int, coins Coins) error {
 	return nil
 }
 
-// promise returns the ε₀ of a randomiser of d dimensions: one that nobody made promises nothing.
+// promise returns the ε₀ of a randomiser of d dimensions: a zero one promises nothing.
 func promise(d int, epsilon float64) float64 {
 	if d < 1 {
 		return math.Inf(1)

@@ -36,7 +36,7 @@ type Mix struct {
 	count [2]int
 }
 
-// NewMix refuses what a Shuffle refuses: a silo that is there twice, and fewer reports than the
+// NewMix refuses what a Shuffle refuses: a silo that appears twice, and fewer reports than the
 // price is for, which is ErrPartialRound.
 func (p *Run) NewMix(r *Round, silos []int) (*Mix, error) {
 	p = handle.Made(p)

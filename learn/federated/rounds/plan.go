@@ -35,7 +35,7 @@ func formatf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))
 }
 
-// Columns holds the public rules by which all silos make records of their rows.
+// Columns holds the public rules that turn rows into records, alike for all silos.
 type Columns struct {
 	// Preparation has the columns and their rules; nil where the features have no names, and are
 	// taken as they are.

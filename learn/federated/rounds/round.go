@@ -29,7 +29,7 @@ type Round struct {
 	Local *LocalRequest `json:"local,omitempty"`
 }
 
-// LocalRequest is federated.Request without what the round has.
+// LocalRequest is federated.Request less the fields of the round.
 type LocalRequest struct {
 	Silo      int       `json:"silo"` // from 0
 	Direction []float64 `json:"direction"`

@@ -283,5 +283,5 @@ func (e Steps) startOf(ctx context.Context, m float64,
 	return math.Sqrt(e.rho(m) / rho), close, err
 }
 
-// exactTolerance is by which part the exact account of a mixture may end above the least noise.
+// exactTolerance is how far, relatively, the exact account of a mixture may end above the least noise.
 const exactTolerance = 1e-5

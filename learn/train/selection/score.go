@@ -19,7 +19,7 @@ type Kind string
 const (
 	// Accuracy counts the records whose class the model predicts.
 	Accuracy Kind = "accuracy"
-	// Pairs counts pairs of a record of class 1 and one of another class of which the first has the
+	// Pairs counts pairs of a record of class 1 and one of another class where the first has the
 	// higher score, ties a half: the AUC's numerator. The AUC itself is unsuitable. Where one class
 	// may have a single record, replacing it moves the AUC from 0 to 1. Otherwise the AUC moves by
 	// 1/min(n₊, n₋), which is a secret. All candidates have the same denominator, so that the

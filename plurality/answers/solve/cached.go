@@ -57,7 +57,7 @@ func Cached(ctx context.Context, store *cache.Store, p answers.Problem, prior an
 	}.Find(ctx, store)
 }
 
-// CachedNoise returns about the least noise, of which the labels alone are priced, that keeps the
+// CachedNoise returns about the least noise, priced by its labels alone, that keeps the
 // promise, with a cache in front: see Cached. It serves problems that are too large for a table. The errors
 // are those of noisymax.Sigma.
 func CachedNoise(ctx context.Context, store *cache.Store, p noisymax.Problem,

@@ -45,7 +45,7 @@ type found struct {
 	certified     *answers.Certified
 }
 
-// calibrate returns the table of smallest x of which the price keeps the promise, within the
+// calibrate returns the table of the smallest x whose price keeps the promise, within the
 // tolerance. Where to look first comes from the family's model, which costs little. The first price
 // corrects that, and the second one is within the tolerance but for few answers; further steps are
 // secants of ln δ over x, between the nearest prices on both sides of the promise. Prices need not fall at every step of x, so that a table is returned only if it
@@ -215,8 +215,8 @@ func (f family) corrected(ctx context.Context, s *answers.System, x,
 // logarithm returns ln δ, finite where δ is 0.
 func logarithm(delta float64) float64 { return math.Log(max(delta, 0x1p-1000)) }
 
-// root returns an x between low and high of which f, which falls, is about 0, or that end beyond
-// which it is. It looks around x first. It halves the range at every other step at least, since f
+// root returns an x between low and high where the falling f is about 0, or the end that the root lies
+// beyond. It looks around x first. It halves the range at every other step at least, since f
 // may jump.
 func root(low, x, high, step float64, f func(x float64) (float64, error)) (float64, error) {
 	a, b := point{low, math.Inf(1)}, point{high, math.Inf(-1)}

@@ -40,7 +40,7 @@ func normal(s *answers.System, sigma float64) []float64 {
 	return p
 }
 
-// fill sets the probabilities of histogram h of two classes, of which the leading one has a.
+// fill sets the probabilities of histogram h of two classes: the leading one has a.
 func fill(space *plurality.Space, p []float64, h int, a float64) {
 	first, _ := space.Range(h)
 	p[first] = a
@@ -134,7 +134,7 @@ func (v *solver) yes(label int) float64 {
 	return 0
 }
 
-// ofLeads returns the probabilities of two classes of which the leading one has those of a.
+// ofLeads returns the probabilities of two classes: the leading one has those of a.
 func ofLeads(s *answers.System, a []float64) []float64 {
 	space := s.Space()
 	p := make([]float64, space.Variables())

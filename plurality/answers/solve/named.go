@@ -105,7 +105,7 @@ func (v *solver) offset(ctx context.Context) (*answers.Table, error) {
 		answers.Law{Name: answers.NormalLaw, Sigma: math.Exp(got.x)}, nil)
 }
 
-// seekOffsets moves the offsets, of which the last class has 0, to where the table is worth most: along
+// seekOffsets moves the offsets to where the table is worth most (the last class keeps 0): along
 // each in turn, by steps that double while they gain and are halved where none does.
 func (v *solver) seekOffsets(ctx context.Context, offsets []float64, sigma float64) error {
 	best := v.worth(v.offsetNormal(offsets, sigma))
@@ -140,7 +140,7 @@ const (
 	eventsBroken = 1e-10
 )
 
-// eachBest returns the best table of which each answer keeps what exact composition allows, over some ways
+// eachBest returns the best table whose answers each keep what exact composition allows, over some ways
 // to share the promise.
 func (v *solver) eachBest(ctx context.Context) (*answers.Table, error) {
 	if v.system.Space().Variables() > mostColumns || v.system.PairCount() > mostEvents {

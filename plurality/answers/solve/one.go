@@ -19,7 +19,7 @@ const mostComposed = 256
 // composition.
 var shares = []float64{1, 0.9, 0.6, 0.3, 0}
 
-// fewShares are those of classes of which each takes a linear program.
+// fewShares are the shares to try where each takes a linear program.
 var fewShares = []float64{1, 0.5, 0}
 
 // eachOf returns what each answer may keep so that all keep the promise together, with so much of δ
@@ -75,8 +75,8 @@ func oneLink(each game.Each) *answers.Link {
 // they were made for.
 const mixed = 0x1p-40
 
-// one returns the best table of which each answer is (ε₁, δ₁)-DP, over some ways to share the promise
-// among the answers. What it costs follows from that alone.
+// one returns the best table whose answers are (ε₁, δ₁)-DP each, over some ways to share the promise
+// among the answers. Its cost follows from that alone.
 func (v *solver) one(ctx context.Context) (*answers.Table, error) {
 	p := v.system.Problem()
 	if p.Answers > game.MaxComposed {
@@ -150,8 +150,8 @@ func (v *solver) optimal(ctx context.Context, each game.Each) ([]float64, error)
 	return q, nil
 }
 
-// certifiedEach returns the certified table of the probabilities, of which each answer keeps each but for
-// their rounding, or nil.
+// certifiedEach returns the certified table of probabilities whose answers keep the promise each, but
+// for rounding; or nil.
 func (v *solver) certifiedEach(ctx context.Context, q []float64, each game.Each) (*answers.Table, error) {
 	for share := mixed / min(1, each.Epsilon); share < 1e-6; share *= 32 {
 		p := make([]float64, len(q))

@@ -152,7 +152,7 @@ func (g *program) mixed(p []float64) []float64 {
 	return out
 }
 
-// towards returns the point furthest from a to b of which every moment is at most r: that of a is.
+// towards returns the point furthest from a to b whose moments are all at most r, as those of a are.
 func (g *program) towards(a, b []float64, r float64) []float64 {
 	between := func(t float64) []float64 {
 		p := make([]float64, len(a))
@@ -173,7 +173,7 @@ func (g *program) towards(a, b []float64, r float64) []float64 {
 	return between(low)
 }
 
-// cut adds the tangents at p of the pairs of which the moment is above least.
+// cut adds the tangents at p of the pairs whose moment is above least.
 func (g *program) cut(p []float64, least float64) int {
 	added := 0
 	for k := range g.pairs() {
@@ -236,8 +236,8 @@ func (g *program) newLP(r float64) (lp.Solver, error) {
 	return s, s.AddRows(rows)
 }
 
-// solve returns the best point that is found of which every moment is at most r, beginning at one,
-// and the bound of the last linear program.
+// solve returns the best point found whose moments are all at most r, beginning at incumbent, and
+// the bound of the last linear program.
 func (g *program) solve(ctx context.Context, incumbent []float64,
 	r float64) (best []float64, bound float64, err error) {
 	bound = 1

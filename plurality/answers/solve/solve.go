@@ -47,8 +47,8 @@ type Progress struct {
 	Law     answers.Name // that is being made
 	Prices  int          // so far
 	Delta   float64      // of the last one
-	// Share is about how much of the work is done, by how many prices each law commonly takes, and Next the share after
-	// one more price. Both are in [0, 1), for people to look at: nothing rests on them.
+	// Share estimates the share of the work that is done, by the usual number of prices of each law, and Next
+	// the share after one more price. Both are in [0, 1) and for display only.
 	Share, Next float64
 }
 

@@ -30,8 +30,8 @@ For several machines LEDGER is postgres://USER@HOST/DATABASE?ledger=NAME, in a
 PostgreSQL database (docs/ledger.md), here and wherever --ledger is. Its secret is the file
 that secret=FILE in the location or DARRM_LEDGER_SECRET names.
 
-A third file, LEDGER.secret, is the key by which the ledger recognises votes that it
-has seen before, without telling what they are. Keep it beside the ledger and show it
+A third file, LEDGER.secret, is the key with which the ledger recognises votes that it
+has seen before, without revealing them. Keep it beside the ledger and show it
 to nobody: without it no votes of fresh teachers are answered, and whoever has it and
 the ledger can test a guess of what the teachers voted.`,
 		Args: cobra.NoArgs,

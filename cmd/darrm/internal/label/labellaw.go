@@ -37,9 +37,9 @@ func NewLabelLaw(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "label-law",
 		Short: "Write the law of labels, for training on them (public)",
-		Long: `Write the law of a mechanism's labels, for whoever trains a model on them: the probability
-of each label given the class with the most votes (T), what all labels are worth in labels
-without noise, and the layer that a student's training puts behind its scores (β). The law is
+		Long: `Write the law of a mechanism's labels, for training a model on them: the probability of
+each label given the class with the most votes (T), the worth of all labels in labels
+without noise, and the layer that a student's training adds after its scores (β). The law is
 public. docs/students.md describes how to learn with it.
 
 The law is a function of a table (--table), or of the noise of a mechanism without one

@@ -91,7 +91,7 @@ func (f *readFlags) registerLabels(c *cobra.Command, usage string) {
 	}
 }
 
-// labelFlags are the flags that state several labels of a question, of which one is given.
+// labelFlags are the flags that state several labels of a question; one of them is given.
 var labelFlags = []string{"labels", "num-labels"}
 
 // prepareLabels checks the flags of registerLabels.
@@ -177,7 +177,7 @@ func (f *readFlags) registerVotes(c *cobra.Command, usageK string) {
 	fl.IntVar(&f.options.K, "K", 0, usageK)
 }
 
-// classFlags are the flags that state the classes, of which one is given.
+// classFlags are the flags that state the classes; one of them is given.
 var classFlags = []string{"classes", "class", "classes-from", "num-classes"}
 
 // statesClasses reports whether the classes are stated.

@@ -44,9 +44,9 @@ answer gets how many votes, how often teachers agree with it, what each teacher
 answers, and, where the files have true labels, how often each is right. It says
 which columns it took for votes, ids and true labels.
 
-Of a file of which nothing is stated it tells what is read, and the command that states
-it. What only a person can say it asks, with one command for each answer; no figure is
-printed then that depends on the answer.
+Without flags it prints how it reads the file, and the command that states the same. It
+asks what only a person can say, with one command for each answer; figures that depend
+on the answer are then left out.
 
 All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Example: `  darrm votes describe votes.csv
@@ -132,7 +132,7 @@ func states(c *cobra.Command, f *readFlags, r *votes.Reading) bool {
 	return statesClasses(c) && reflect.DeepEqual(o, r.Options)
 }
 
-// describedJSON is what is described, as a program reads it: the description where nothing is asked,
+// describedJSON is the JSON form of a description: the description alone where nothing is asked,
 // and what was found.
 func describedJSON(c *cobra.Command, f *readFlags, paths []string, s *votes.Survey,
 	d *votes.Description) any {

@@ -111,7 +111,7 @@ func (w *within) stated(c *cobra.Command) *within {
 	return nil
 }
 
-// purposeOf is what a statement says of what the labels are for: "" for a student.
+// purposeOf is the purpose of the labels as a statement has it: "" for a student.
 func (w *within) purposeOf(losses plan.Losses) string {
 	if losses.Stated() {
 		return string(plan.ForLabels)

@@ -53,8 +53,8 @@ inf) the noise is the mechanism's own, fresh in every answer.
 The columns are bounds of the smallest ε at the same δ: "basic" adds ε up, "general"
 is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 "optimal" their exact Theorem 3.3, "pld" a privacy loss distribution; noisy counts
-(--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
-the answers are functions. All hold at once; every figure is rounded up.
+(--mechanism) have others. "by the votes" composes the fresh votes themselves, since
+the answers follow from them. All hold at once; every figure is rounded up.
 
 With --table the answers are those of a solved table, and cost what aggregate charges for
 them. Many answers of an optimal-counts table may cost less than its ε alone implies;

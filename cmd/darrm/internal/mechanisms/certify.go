@@ -73,8 +73,8 @@ docs/own-mechanism.md has examples.`,
 	f.problem.RegisterReach(c)
 	for name, usage := range map[string]string{
 		"K":         "number of teachers (histograms: their number of votes)",
-		"label-eps": "ε of one released answer, for which the smallest δ is proved",
-		"delta":     "instead of --label-eps: δ of one released answer, for which the smallest ε is proved",
+		"label-eps": "ε of one released answer; the smallest δ for it is proved",
+		"delta":     "instead of --label-eps: δ of one released answer; the smallest ε for it is proved",
 		"eps": "γ alone: ε of each teacher, which --teacher-delta and --teachers fresh go with; inf, the default, " +
 			"for teachers that promise nothing",
 		"teachers": "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\", which vote alike ever " +

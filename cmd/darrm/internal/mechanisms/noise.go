@@ -33,7 +33,7 @@ func tooLarge(ctx context.Context, p answers.Problem) (limit, err error) {
 	return nil, err
 }
 
-// priced finds noise of which the labels alone are priced.
+// priced finds noise that is priced by its labels.
 func (f *solveFlags) priced(c *cobra.Command, a *cli.App, p answers.Problem) error {
 	s, err := f.PriceNoise(c.Context(), a, noisymax.Problem{Teachers: p.K, Classes: p.Classes, Missing: p.Missing,
 		Affected: p.Affected, Answers: p.Answers, Epsilon: p.Epsilon, Delta: p.Delta})

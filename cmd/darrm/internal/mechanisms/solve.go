@@ -53,7 +53,7 @@ The table shows what a label costs by both metrics. docs/plan.md compares them.
 With --num-classes it finds the best private plurality of many classes instead: the
 mechanism whose answer is most often a class with the most votes, where one record
 changes at most --affected of the votes and nothing is presumed of the teachers.
-The votes that are expected are those of which classes have uneven shares, unless
+The expected votes have uneven shares of classes, unless
 --concentration, --accuracy or a file of --prior-counts says otherwise. Ctrl-C ends
 the search and keeps the best table so far. docs/many-answers.md says more.
 
@@ -107,8 +107,8 @@ writes it to a file. --plot draws it.`,
 	cli.Enum(c, &f.method, "mechanism", "with --queries, the mechanism: a table, or "+ensemble.LabelNoise+", which takes seconds "+
 		"for any number of teachers and classes and knows less of the votes", ensemble.TableOfAnswers, ensemble.LabelNoise)
 	cli.Enum(c, &f.missing, "missing",
-		"a missing vote is an \"error\" for the table, or \"abstain\": it is for votes of which some may be "+
-			"none (with --queries)", votes.MissingError, votes.MissingAbstain)
+		"a missing vote is an \"error\" for the table, or \"abstain\": some votes may be "+
+			"missing (with --queries)", votes.MissingError, votes.MissingAbstain)
 	cli.First(c, problem.FlagGroups, "K", "m", "label-eps", "delta", "data", "num-classes",
 		"objective", "out")
 	return c

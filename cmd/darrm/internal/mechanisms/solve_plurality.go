@@ -174,7 +174,7 @@ func (f *solveFlags) search(c *cobra.Command, a *cli.App, p plurality.Problem, o
 	return made, nil
 }
 
-// pluralitySearch is what a running search has, for use after an interruption.
+// pluralitySearch has the gaps and the table of a running search, for use after an interruption.
 type pluralitySearch struct {
 	mu   sync.Mutex
 	gaps []solve.Progress

@@ -30,7 +30,7 @@ type Solved[T cache.Table] struct {
 	Unsaved error // the cache could not store the table: to be returned once that is delivered
 }
 
-// PricedAs is the line that says where a priced table is from: made tells what was done where no cache had it.
+// PricedAs is the line on the origin of a priced table; made describes the work where no cache had it.
 func (s Solved[T]) PricedAs(made string) string {
 	if s.Cached {
 		return "Read from the cache and priced again: " + s.Path

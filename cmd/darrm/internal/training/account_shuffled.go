@@ -41,7 +41,7 @@ func newAccountShuffled(a *cli.App, k family) *cobra.Command {
 	f.selectFlags.register(c)
 	fl, o := c.Flags(), &f.forecast
 	cli.Enum(c, &f.Task, "task",
-		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default",
+		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", which decides the default of --score",
 		slices.Sorted(maps.Keys(lossNames))...)
 	fl.IntSliceVar(&f.numbers, "n", nil,
 		"private records, which is also the number of steps in an epoch; or several to price each")

@@ -79,7 +79,7 @@ func (f *chosenFlags) register(c *cobra.Command) {
 			"from the records. --eps and --delta pay for the model of all of them")
 	f.privacyFlags.register(c)
 	fl.Float64Var(&f.radius, "radius", 0,
-		"public bound on the norm of a record's features, to which longer ones are shortened "+
+		"public bound on the norm of a record's features; longer ones are shortened to it "+
 			"(default: what the ranges and categories of all columns add up to, 4 at most)")
 	fl.StringVar(&f.stated, "set", "", "what the model is kept in: "+
 		strings.Join(geometry.SetNames(), ", ")+" (default: nothing)")

@@ -38,7 +38,7 @@ var convexFamily = family{
                           what is commonly used, to compare with
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
-public bound, to which longer records are shortened, and nothing else is taken from the
+public bound; longer records are shortened to it. Nothing else is taken from the
 data: LIBSVM files need --dim, and dp-sgd --n. The names of columns are public. "darrm account train convex" has the price before there are data.
 
 The model goes to stdout or --out as JSON. Checkpoint, ledger and what may be published

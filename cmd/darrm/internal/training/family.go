@@ -126,10 +126,10 @@ func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm s
 	cli.Enum(c, &f.Method, "method", strings.Join(methods, ", "), methods...)
 	fl.StringVar(&f.Task, "task", "", "loss to be minimised: "+tasks)
 	fl.Float64Var(&f.radius, "radius", 0,
-		"public bound on the norm of a record's features, to which longer ones are shortened, each "+
+		"public bound on the norm of a record's features; longer ones are shortened to it, each "+
 			"by itself"+norm)
 	fl.Float64Var(&f.clip, "clip", 0,
-		"bound on the loss's slope, to which larger ones are cut (default: the loss's own)")
+		"bound on the loss's slope; larger ones are cut to it (default: the loss's own)")
 	f.privacyFlags.register(c)
 }
 

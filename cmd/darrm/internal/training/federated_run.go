@@ -94,10 +94,10 @@ func newFederatedPass(a *cli.App) *cobra.Command {
 	var silo int
 	c := &cobra.Command{
 		Use:   "pass --secrets FOLDER --silo number -o FILE",
-		Short: "Make a silo's pass, by which the shuffler knows its reports",
+		Short: "Make a silo's pass, which identifies its reports to the shuffler",
 		Long: `Write the pass of one silo, as the shuffler, for darrm federated run. It has the name of the
-shuffler's key, to which the silo seals its reports, and a secret that nobody else has, by
-which the shuffler knows that reports are that silo's. Send it to that silo alone, by a
+shuffler's key, with which the silo seals its reports, and a secret that nobody else has,
+which proves to the shuffler that reports are that silo's. Send it to that silo alone, by a
 channel that nobody else reads or changes: not by the shared folder.
 
 The first call draws the shuffler's key in --secrets. A pass of one key and silo is always

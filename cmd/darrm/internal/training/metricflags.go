@@ -20,7 +20,7 @@ var metricFamily = family{
 	methods: func() methods { return methods{familyFlags: new(metricFlags)} },
 	trains: commandText{
 		use:   "--private FILE --radius R --ball B --eps ε --delta δ --task logistic",
-		short: "Learn a distance privately, by which records of one class are near each other",
+		short: "Learn a distance privately that puts records of one class near each other",
 		long: `Learn one Mahalanobis distance (x-x')ᵀM(x-x') from pairs of records: those of one class
 are to be near each other, others far. M is positive semidefinite, of Frobenius norm
 --ball at most. The response is the class, any numbers.
@@ -30,7 +30,7 @@ learned one: give its columns to whatever takes distances, such as nearest neigh
 "darrm evaluate" says how often a record's nearest neighbour has its class.
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
-public bound, to which longer records are shortened. M has d² numbers, each with noise:
+public bound; longer records are shortened to it. M has d² numbers, each with noise:
 expect to need some ten thousand records for a handful of features.
 
 Checkpoint, ledger and what may be published are as in darrm train shuffled. Tuning on the
@@ -62,7 +62,7 @@ func (f *metricFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.threshold, "threshold", 0,
 		"squared distance that is neither near nor far (default: the squared radius)")
 	fl.Float64Var(&f.stepSize, "step-size", 0,
-		"η, a quarter of which the first phase takes (default: the theory's)")
+		"η; the first phase takes a quarter of it (default: the theory's)")
 }
 
 func (f *metricFlags) Check(c *cobra.Command) error {

@@ -38,7 +38,7 @@ loss is of pairs of records. Private methods:
   full-batch    descent over all pairs (DPEGD), to compare with
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
-public bound, to which longer records are shortened, and nothing else is taken from the
+public bound; longer records are shortened to it. Nothing else is taken from the
 data. The number of records and the names of columns are public, and LIBSVM files need
 --dim. "darrm account train pairwise" has the price before there are data.
 
@@ -78,7 +78,7 @@ type pairwiseFlags struct {
 
 func (f *pairwiseFlags) register(c *cobra.Command) {
 	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+
-		", each also with :ordered, by which half of the pairs count", "")
+		", each also with :ordered, which counts half of the pairs", "")
 	fl := c.Flags()
 	fl.Float64Var(&f.ball, "ball", 0,
 		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+

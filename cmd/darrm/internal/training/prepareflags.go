@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// prepareFlags hold the public rules by which rows of a table become records.
+// prepareFlags hold the public rules that turn rows of a table into records.
 type prepareFlags struct {
 	file                    string
 	columns, allBut         []string

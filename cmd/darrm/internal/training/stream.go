@@ -48,7 +48,7 @@ func (f *trainFamily) stream(c *cobra.Command, a *cli.App,
 	case format == formatLIBSVM && f.response != "":
 		return cli.Usagef("--response goes with CSV: stdin is read as libsvm (--data-format csv)")
 	case format == formatLIBSVM && f.dim == 0:
-		return cli.Usagef("--dim must be given: a LIBSVM stream does not tell how many features there " +
+		return cli.Usagef("--dim must be given: a LIBSVM stream does not state how many features there " +
 			"are")
 	case format == formatCSV && f.dim != 0:
 		return cli.Usagef("--dim goes with LIBSVM: stdin is read as csv")

@@ -330,7 +330,7 @@ func (f *trainFamily) classesOf(records recordsRead) []string {
 	return nil
 }
 
-// split returns the rule by which records are left out, nil for none.
+// split returns the rule that leaves records out, nil for none.
 func (f *trainFamily) split() *prepare.HoldOut {
 	if f.holdOut == 0 {
 		return nil

@@ -40,7 +40,7 @@ var weightNames = []string{"weights", "weight-bound", "class-weights"}
 func (f *weightFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.column, "weights", "", "column of the weights of the records, from 0 on; private, as the records are")
-	fl.Float64Var(&f.bound, "weight-bound", 0, "public bound to which larger --weights are cut, and which noise and steps are for")
+	fl.Float64Var(&f.bound, "weight-bound", 0, "public bound for noise and steps; larger --weights are cut to it")
 	fl.StringVar(&f.classes, "class-weights", "",
 		"CLASS=WEIGHT,CLASS=WEIGHT…: public weights of classes, times those of the records; other classes have 1")
 }
