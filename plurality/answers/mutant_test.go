@@ -92,7 +92,7 @@ func TestMutantsDie(t *testing.T) {
 			New: "if err != nil { return nil, err }; return &Table{Certified: &Certified{system: c.System, masses: c.Masses}, Prior: " +
 				"c.Prior, Law: c.Law}, nil", Killer: "TestAlteredTablesAreRefused"},
 		{Name: "histograms need not be the problem's", File: "json.go",
-			Old: "!m.is(label) || len(m.Groups)", New: "m.is(fileMasses{}) && !m.is(label) || len(m.Groups)",
+			Old: "!m.is(entry) || len(m.Groups)", New: "m.is(fileMasses{}) && !m.is(entry) || len(m.Groups)",
 			Killer: "TestAlteredTablesAreRefused"},
 		{Name: "coins by a smaller factor", File: "bound.go", Old: "down(low-up(c.factor*high))",
 			New: "down(low-up(c.factor*0.999*high))", Killer: "TestCoinsApart"},
