@@ -94,8 +94,12 @@ method none|accuracy 1.5|concentration 0|value of abstaining 2|shares 0.7|cost x
 	return all
 }
 
-// stands matches what is not stated of a problem and an objective that are printed.
-var stands = regexp.MustCompile(`\b(?:[A-Z]\w*|near):(0|false|\[0 0\]|<nil>|\[\]|)(?:[ ]|([}]))`)
+// stated leaves out the fields of a printed problem or objective that are not stated.
+func stated(text string) string {
+	return strings.ReplaceAll(unstated.ReplaceAllString(text, "$2"), " }", "}")
+}
+
+var unstated = regexp.MustCompile(`\b(?:[A-Z]\w*|near):(0|false|\[0 0\]|<nil>|\[\]|)(?:[ ]|([}]))`)
 
 // recording is a request whose solvers end with what they were asked.
 func recording(classes int, mechanism string) Request {
@@ -173,10 +177,10 @@ func TestAllThatIsSaidOfStatements(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	base := func(classes int, mechanism, stated string) Request {
+	base := func(classes int, mechanism, about string) Request {
 		r := recording(classes, mechanism)
 		one, label, m, teachers, inf, delta := 1, 1.0, 1.0, 0.5, math.Inf(1), 1e-5
-		switch stated {
+		switch about {
 		case "a label's promise":
 			r.LabelEpsilon, r.Affected = &label, &one
 		case "teachers' promise":
@@ -198,16 +202,16 @@ func TestAllThatIsSaidOfStatements(t *testing.T) {
 	} {
 		for _, classes := range []int{2, 3} {
 			for _, mechanism := range what.mechanisms {
-				for _, stated := range []string{"nothing", "a label's promise", "teachers' promise", "teachers without a promise"} {
-					if mechanism != "" && (stated == "nothing" || stated == "teachers without a promise") {
+				for _, about := range []string{"nothing", "a label's promise", "teachers' promise", "teachers without a promise"} {
+					if mechanism != "" && (about == "nothing" || about == "teachers without a promise") {
 						continue
 					}
-					title := fmt.Sprintf("%s, %d classes, mechanism %q, stated %s", what.name, classes, mechanism, stated)
+					title := fmt.Sprintf("%s, %d classes, mechanism %q, stated %s", what.name, classes, mechanism, about)
 					fmt.Fprintf(&b, "\n## %s\n", title)
 					outcomes := map[string][]string{}
-					r := base(classes, mechanism, stated)
+					r := base(classes, mechanism, about)
 					for _, s := range all {
-						outcome := stands.ReplaceAllString(what.of(t.Context(), s.in(r)), "$2")
+						outcome := stated(what.of(t.Context(), s.in(r)))
 						outcomes[outcome] = append(outcomes[outcome], s.String())
 					}
 					for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
@@ -234,7 +238,7 @@ func TestAllThatIsSaidOfStatements(t *testing.T) {
 		outcomes := map[string][]string{}
 		for i, x := range some {
 			for _, y := range some[i+1:] {
-				outcome := stands.ReplaceAllString(chosen(t.Context(), y.in(x.in(base(of.classes, "", of.stated)))), "$2")
+				outcome := stated(chosen(t.Context(), y.in(x.in(base(of.classes, "", of.stated)))))
 				outcomes[outcome] = append(outcomes[outcome], x.String()+" + "+y.String())
 			}
 		}
