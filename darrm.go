@@ -37,6 +37,9 @@ type Teachers struct {
 	K          int      // how many there are; required
 	Neighbours Relation // required
 	Classes    int      // that each may vote for; 2 where left out
+	// Several has L, τ and YesFrom where each query is a question with several yes/no labels, on which the
+	// teachers vote by sets. Teachers that promise something have none, nor have those of more than two Classes.
+	Several ensemble.Several
 	// Affected is t, the most teachers that one record reaches: 1 for data in disjoint parts, K where
 	// left out.
 	Affected int
@@ -60,18 +63,34 @@ func (t Teachers) promise() accountant.Cost {
 
 // stated is the statement that mechanisms and tables are compared with.
 func (t Teachers) stated() ensemble.Stated {
-	each := t.promise()
-	s := ensemble.Stated{K: t.K, Classes: cmp.Or(t.Classes, 2), Neighbours: t.Neighbours,
-		Teachers: t.Randomness, Epsilon: &each.Epsilon, Affected: &t.Affected}
+	each, affected := t.promise(), t.Affected
+	if t.Several.YesFrom != "" { // all teachers are fewer than all votes
+		affected = cmp.Or(affected, t.K)
+	}
+	s := ensemble.Stated{K: t.K, Classes: cmp.Or(t.Classes, 2), Several: t.several(), Neighbours: t.Neighbours,
+		Teachers: t.Randomness, Epsilon: &each.Epsilon, Affected: &affected}
 	if each.Delta != 0 || !math.IsInf(each.Epsilon, 1) {
 		s.TeacherDelta = &each.Delta
 	}
 	return s
 }
 
+// several is Several of all teachers; check has refused what is none.
+func (t Teachers) several() ensemble.Several {
+	of, _ := t.Several.Of(t.K)
+	return of
+}
+
+// votes is how many votes a mechanism answers: those of the teachers and public ones.
+func (t Teachers) votes() int { return t.several().Votes(t.K) }
+
 // check refuses what does not go together, such as frozen teachers whose ε was left out. A release
 // asks how private teachers spend, a price does not.
 func (t Teachers) check() error {
+	several, err := t.Several.Of(t.K)
+	if err = cmp.Or(several.Validate(), err); err != nil {
+		return &release.UsageError{Err: err}
+	}
 	if t.Randomness == "" && t.Ensemble == "" {
 		return nil
 	}
@@ -104,7 +123,8 @@ func (m *Mechanism) PerLabel() accountant.Cost {
 
 // Labels returns a release of one label for each query in files of votes. name is its request id in
 // the book. The release has all that the mechanism states of the teachers and their number. The
-// caller sets Votes, the files, and Output, and calls Run. Votes of other teachers or classes are
+// caller sets Votes, the files, and Output, of questions with several labels their names Read.Labels, and
+// calls Run. Votes of other teachers or classes are
 // an error of Run, and so is a missing field.
 //
 // A release that was made before is repeated. Where a charge of the same teachers and aim has
@@ -115,7 +135,9 @@ func (m *Mechanism) Labels(book *ledger.Ledger, name string) release.Labels {
 		return release.Labels{}
 	}
 	l := release.Labels{Plan: m.plan}
-	l.Read.K, l.Stated = m.plan.Mechanism().Setting().K, handle.Deep(m.statement)
+	several := m.teachers.Several
+	l.Read.K, l.Read.MostYes, l.Read.YesFrom = m.teachers.K, several.MostYes, several.YesFrom
+	l.Stated = handle.Deep(m.statement)
 	if l.Stated != nil {
 		l.Queries = l.Stated.Labels
 	}
@@ -151,7 +173,7 @@ type Aim struct {
 // PerLabel aims at labels of this ε each, in (0, 700].
 func PerLabel(epsilon float64) Aim { return Aim{perLabel: epsilon} }
 
-// Within aims at a number of labels that together keep the budget. Package plan finds what fits,
+// Within aims at a number of labels, or of questions with several, that together keep the budget. Package plan finds what fits,
 // by its prior of votes and never by votes at hand. One charge pays for all of them, in any
 // number of releases, unless the noise spends private teachers' own privacy.
 func Within(budget ledger.Budget, queries int) Aim { return Aim{budget: budget, queries: queries} }
@@ -211,7 +233,7 @@ func (t Teachers) paid(ctx context.Context, book *ledger.Ledger, s *release.Stat
 	if s.Labels > 0 { // all that is presumed is what the plan presumes
 		m.stated, m.slack = choose.Presumes(plan.Mechanism(), s.Affected), &slack
 	}
-	err = cmp.Or(plan.Fits(s.K, s.Classes),
+	err = cmp.Or(plan.Fits(t.votes(), s.Classes),
 		release.Match(m.stated, plan.Mechanism().Problem(), "the mechanism of the ledger's charge"))
 	if err != nil {
 		return nil, err
@@ -223,6 +245,9 @@ func (t Teachers) paid(ctx context.Context, book *ledger.Ledger, s *release.Stat
 func (t Teachers) statement() *release.Statement {
 	s := &release.Statement{K: t.K, Classes: cmp.Or(t.Classes, 2), Affected: cmp.Or(t.Affected, t.K),
 		Neighbours: t.Neighbours.Name(), Prior: "default"}
+	if several := t.several(); several.Labels > 0 {
+		s.Several = &several
+	}
 	if each := t.promise(); !math.IsInf(each.Epsilon, 1) {
 		s.PerTeacher, s.Teachers, s.Ensemble = &each, string(t.Randomness), t.Ensemble
 	}
@@ -247,7 +272,7 @@ func ReadTable(ctx context.Context, t Teachers, table io.Reader) (*Mechanism, er
 // one's own that gamma.Certify proved. t states the teachers, and must match what the mechanism
 // presumes of them.
 func Use(t Teachers, plan release.Plan) (*Mechanism, error) {
-	if err := cmp.Or(t.check(), plan.Fits(t.K, cmp.Or(t.Classes, 2))); err != nil {
+	if err := cmp.Or(t.check(), plan.Fits(t.votes(), cmp.Or(t.Classes, 2))); err != nil {
 		return nil, err
 	}
 	s, own := t.stated(), plan.Mechanism()
@@ -276,7 +301,8 @@ func (t Teachers) choose(ctx context.Context, r choose.Request) (*Mechanism, err
 func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	epsilon, delta := aim.budget.Cost().Floor()
 	r := plan.Of(t.stated())
-	r.Budget, r.Queries = accountant.Cost{Epsilon: epsilon, Delta: delta}, aim.queries
+	r.Budget = accountant.Cost{Epsilon: epsilon, Delta: delta}
+	r.Queries = aim.queries * t.several().PerQuestion(r.Affected)
 	s := t.statement()
 	s.Labels, s.Budget = aim.queries, &r.Budget
 	if aim.queries > 0 { // else the plan refuses it
@@ -294,7 +320,7 @@ func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 		return nil, err
 	}
 	if math.IsInf(best.Mechanism.Teachers().Epsilon, 1) { // one charge pays for all, in any releases
-		if planned, err = planned.ForLabels(aim.queries, &best.Slack); err != nil {
+		if planned, err = planned.ForLabels(r.Queries, &best.Slack); err != nil {
 			return nil, err
 		}
 	}
@@ -333,8 +359,8 @@ func NewReleaser(ctx context.Context, m *Mechanism, book *ledger.Ledger,
 	if m == nil || m.plan.Mechanism() == nil || book == nil {
 		return nil, errNothingGiven()
 	}
-	o := release.OnlineOptions{Plan: m.plan, Stated: m.stated, Statement: m.statement, Book: book,
-		Charge: m.charge()}
+	o := release.OnlineOptions{Plan: m.plan, Several: m.teachers.several(), Stated: m.stated,
+		Statement: m.statement, Book: book, Charge: m.charge()}
 	for _, set := range options {
 		if set != nil {
 			set(&o)
@@ -357,7 +383,7 @@ func (r *Releaser) Online() *release.Online {
 	return &online
 }
 
-// Rows are the votes of a batch: [Votes] or [Counts].
+// Rows are the votes of a batch: [Votes], [Counts] or [Sets].
 type Rows interface {
 	batch(name string) release.Batch
 }
@@ -368,10 +394,17 @@ type Votes [][]int
 // Counts are the numbers of teachers who voted for each class: a row for each query.
 type Counts [][]int
 
+// Sets are the votes on questions with several labels ([Teachers.Several]): for each question, of each teacher the labels
+// that it says yes to, from 0, in any order. Of every set the first τ labels are counted, by their number. An empty set says no to
+// all; nil is a missing vote, and is refused.
+type Sets [][][]int
+
+func (s Sets) batch(name string) release.Batch { return release.Batch{Name: name, Sets: s} }
+
 func (v Votes) batch(name string) release.Batch  { return release.Batch{Name: name, Votes: v} }
 func (c Counts) batch(name string) release.Batch { return release.Batch{Name: name, Counts: c} }
 
-// Batch releases a label for each row, charged together and once. The same name with the same rows
+// Batch releases a label for each row, or of [Sets] all labels of each question, charged together and once. The same name with the same rows
 // has the same labels, also after a restart, at no cost; with other rows, another order, mechanism
 // or key it is refused before anything is drawn. Errors are those of release.Online.Batch: a
 // release.InputError for rows out of their ranges, a ledger.ErrExceeded where the budget is too

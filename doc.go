@@ -9,7 +9,7 @@
 //	labels, err := r.Batch(ctx, "march", darrm.Counts(counts)) // charged once; again: the same, free
 //
 //	to release                            use
-//	labels of rows in memory              Releaser.Batch
+//	labels of rows in memory              Releaser.Batch; of Sets several for each
 //	one label at a time                   Releaser.Answer; release.Online for more
 //	labels of files                       Mechanism.Labels
 //	a trained model                       release.Model
@@ -22,7 +22,6 @@
 // case. Not promised is that timing, memory or the order of requests tell nothing. All types are
 // safe for concurrent use.
 //
-// Private learning (learn/train and the methods beside it), communication (sketch) and the
-// evidence (experiment) share this module and stand apart: a program that releases votes links none
-// of them.
+// Private learning, communication (sketch) and the evidence (experiment) share this module. A
+// program that releases votes links none of them.
 package darrm

@@ -8,9 +8,11 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	_ "github.com/darrm/darrm/ledger/postgres"
 	"github.com/darrm/darrm/release"
@@ -95,6 +97,40 @@ func ExampleReleaser_Answer() {
 	// asked again without a key, refused: true
 	// with one, the same label: true true
 	// (3, 0) is left
+}
+
+// Which of four animals are in each of 100 pictures: 25 teachers vote by sets, of which the first two labels count.
+// One charge pays for all questions, in any number of batches.
+func ExampleSets() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "darrm-example-")
+	check(err)
+	defer os.RemoveAll(dir)
+	budget, err := ledger.NewBudget(3, 1e-5)
+	check(err)
+
+	teachers := darrm.Teachers{K: 25, Affected: 1, Neighbours: darrm.ReplaceOne,
+		Several: ensemble.Several{Labels: 4, MostYes: 2}} // cat, dog, fox, owl
+	m, err := darrm.Optimal(ctx, teachers, darrm.Within(budget, 100))
+	check(err)
+	book, _, err := ledger.OpenOrCreate(ctx, filepath.Join(dir, "pictures.ledger"), budget,
+		darrm.ReplaceOne)
+	check(err)
+	r, err := darrm.NewReleaser(ctx, m, book, darrm.KeyFile(filepath.Join(dir, "service.key")))
+	check(err)
+
+	foxes := slices.Repeat([][]int{{2}, {0, 2}, {2, 3}, {}, {2}}, 5) // a set for each teacher
+	march, err := r.Batch(ctx, "march", darrm.Sets{foxes, foxes, foxes})
+	check(err)
+	fmt.Println(len(march.Sets), "questions,", len(march.Sets[0]), "answers to each")
+	_, err = r.Batch(ctx, "april", darrm.Sets{foxes})
+	check(err)
+	of, taken, _, err := r.Online().Taken(ctx, "")
+	check(err)
+	fmt.Println(taken, "of", of, "answers of the table are taken, 4 for each question")
+	// Output:
+	// 3 questions, 4 answers to each
+	// 16 of 400 answers of the table are taken, 4 for each question
 }
 
 // A table that somebody else solved is proved again before it is used, and is for its teachers

@@ -248,12 +248,12 @@ func (l Costs) Validate(classes int) error {
 	return nil
 }
 
-// Uneven returns the costs, or nil where all are 1: those of agreement, which nil stands for.
+// Uneven returns a copy of the costs, or nil where all are 1: those of agreement, which nil stands for.
 func (l Costs) Uneven() Costs {
 	for a, row := range l {
 		for b, x := range row {
 			if a != b && x != 1 {
-				return l
+				return handle.Deep(l)
 			}
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"io"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 )
 
-// Batch is a release of one label for each row of votes in memory. Give Votes or Counts.
+// Batch is a release of one label for each row of votes in memory, or of all labels of each question with
+// several. Give Votes, Counts or Sets.
 type Batch struct {
 	// Name names the release, and is its request in the ledger: 1 to ledger.MaxID bytes. The same
 	// name with the same rows, in their order, has the same labels for ever. Of fresh teachers it
@@ -25,12 +25,18 @@ type Batch struct {
 	Votes [][]int
 	// Counts has a row for each query: how many teachers voted for each class, K in all.
 	Counts [][]int
+	// Sets, where queries are questions with several labels ([OnlineOptions.Several]), has a row for each
+	// question: of each teacher the labels that it says yes to, as in [Query.Sets].
+	Sets [][][]int
 }
 
 // AnsweredBatch has the labels of a batch.
 type AnsweredBatch struct {
 	Name   string
-	Labels []int // a class for each row, or ensemble.Abstained
+	Labels []int // a class for each row, or ensemble.Abstained; nil of questions with several labels
+	// Sets has the answer to each label of each question: 0 for no, 1 for yes, or ensemble.Abstained. nil
+	// where each row has one label.
+	Sets [][]int
 	// Replayed is true if the batch was charged before: nothing was spent now.
 	Replayed bool
 	// Simulated is true if the ledger is one for tests: nothing was released.
@@ -43,19 +49,28 @@ type AnsweredBatch struct {
 
 // queries returns the rows as queries, without names.
 func (b *Batch) queries() ([]Query, error) {
-	n := len(b.Votes) + len(b.Counts)
+	kinds := 0
+	for _, given := range []bool{b.Votes != nil, b.Counts != nil, b.Sets != nil} {
+		if given {
+			kinds++
+		}
+	}
+	n := len(b.Votes) + len(b.Counts) + len(b.Sets)
 	switch {
-	case b.Votes != nil && b.Counts != nil:
-		return nil, errors.New("votes and counts exclude each other")
+	case kinds > 1:
+		return nil, errors.New("votes, counts and sets exclude each other")
 	case n == 0:
-		return nil, errors.New("votes or counts must be given, one row at least")
+		return nil, errors.New("votes, counts or sets must be given, one row at least")
 	}
 	rows := make([]Query, n)
 	for i := range rows {
-		if b.Votes != nil {
+		switch {
+		case b.Votes != nil:
 			rows[i].Votes = b.Votes[i]
-		} else {
+		case b.Counts != nil:
 			rows[i].Counts = b.Counts[i]
+		default:
+			rows[i].Sets = b.Sets[i]
 		}
 	}
 	return rows, nil
@@ -63,8 +78,7 @@ func (b *Batch) queries() ([]Query, error) {
 
 // castBatch is a batch that was checked.
 type castBatch struct {
-	counts  [][]int
-	missing []int
+	ballots []ballot
 	digest  ledger.Digest // under the service key, of the name and of all rows in their order
 	votes   *ledger.VoteHash
 }
@@ -72,9 +86,6 @@ type castBatch struct {
 // cast checks and counts all rows before anything is charged.
 func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 	rows, err := b.queries()
-	if err == nil && o.options.Plan.several != (ensemble.Several{}) {
-		err = errors.New("a batch is of classes, and the queries here are questions with several labels")
-	}
 	if err != nil {
 		return c, &InputError{err}
 	}
@@ -83,28 +94,27 @@ func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 			return c, err
 		}
 	}
-	setting := o.options.Plan.mechanism.Setting()
 	parts := [][]byte{o.scope[:], []byte(b.Name), binary.AppendUvarint(nil, uint64(len(rows)))}
 	for i := range rows {
-		counts, missing, err := rows[i].count(setting, o.options.Missing)
+		ballot, err := o.read(&rows[i])
 		if err != nil {
 			return c, &InputError{fmt.Errorf("row %d: %w", i, err)}
 		}
-		c.counts, c.missing = append(c.counts, counts), append(c.missing, missing)
-		parts = append(parts, rows[i].row())
+		c.ballots = append(c.ballots, ballot)
+		parts = append(parts, ballot.row)
 		switch {
-		case c.votes == nil:
+		case c.votes == nil: // as of questions with several labels, which go without private teachers
 		case rows[i].Votes != nil:
 			c.votes.Add(rows[i].Votes)
 		default:
-			c.votes.AddCounts(counts)
+			c.votes.AddCounts(ballot.counts[0])
 		}
 	}
 	c.digest = o.key.digest("batch", parts...)
 	return c, nil
 }
 
-// Batch releases a label for each row, or gives those that it released before. The ledger is
+// Batch releases a label for each row, or all labels of each question with several, or gives those that it released before. The ledger is
 // charged once, what the labels cost together: by the best composition within Charge.Slack, and by
 // their sum where none is stated. Coins come from the service key, the name and all rows, so the
 // same batch has the same labels after any interruption, and costs nothing again. Whoever asks is
@@ -133,10 +143,10 @@ func (o *Online) Batch(ctx context.Context, b Batch) (*AnsweredBatch, error) {
 	}
 	t := &Transaction{Ledger: book, Bill: bill, Output: nowhere{}, repeats: true}
 	t.Draw = func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
-		a.Labels, err = o.label(ctx, &c)
+		drawn, err := o.label(ctx, &c, a)
 		seal := o.key.digest("answer", c.digest[:])
 		return func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "darrm answers 1\n%x\n%d\n", seal, a.Labels)
+			_, err := fmt.Fprintf(w, "darrm answers 1\n%x\n%d\n", seal, drawn)
 			return err
 		}, err
 	}
@@ -159,9 +169,13 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 	if charge.Slack == nil {
 		charge.Slack = new(0.0)
 	}
-	plan := o.options.Plan.WithQueries(len(c.counts))
-	if most := plan.Together().Most; most > 0 && len(c.counts) > most {
-		return nil, tooMany(len(c.counts), most)
+	queries := 0 // of questions with several labels, all of these
+	for i := range c.ballots {
+		queries += len(c.ballots[i].counts)
+	}
+	plan := o.options.Plan.WithQueries(queries)
+	if most := plan.Together().Most; most > 0 && plan.charged() > most {
+		return nil, tooMany(plan.charged(), most)
 	}
 	if a.Totals, err = plan.Totals(charge.Slack); err != nil {
 		return nil, err
@@ -176,24 +190,28 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 	return bill, nil
 }
 
-// label draws the labels of a batch that was paid for.
-func (o *Online) label(ctx context.Context, c *castBatch) ([]int, error) {
+// label draws the labels of a batch that was paid for, into a, and returns them.
+func (o *Online) label(ctx context.Context, c *castBatch, a *AnsweredBatch) (drawn any, err error) {
 	coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
-	labels := make([]int, len(c.counts))
-	for i := range labels {
+	answers := make([][]int, len(c.ballots))
+	for i := range answers {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		// The digest has the name and all rows: no other batch, and no query, has these coins.
 		query := binary.AppendUvarint(c.digest[:len(c.digest):len(c.digest)], uint64(i))
-		var err error
-		labels[i], err = o.options.Plan.mechanism.AnswerMissing(coins, string(query), c.counts[i],
-			c.missing[i])
-		if err != nil {
+		if answers[i], err = c.ballots[i].draw(o.options.Plan.mechanism, coins, query); err != nil {
 			return nil, err
 		}
 	}
-	return labels, nil
+	if c.ballots[0].asked != nil {
+		a.Sets = answers
+		return answers, nil
+	}
+	for _, answer := range answers {
+		a.Labels = append(a.Labels, answer[0])
+	}
+	return a.Labels, nil
 }
 
 // failed is the error of a request that was not answered.

@@ -386,8 +386,8 @@ func TestLabelsOfABatchHearTheContext(t *testing.T) {
 	o, _ := newOnline(t, ways(t)["none"].plan, Charge{}, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c := castBatch{counts: [][]int{{2, 1}}, missing: []int{0}}
-	if labels, err := o.label(ctx, &c); labels != nil || !errors.Is(err, context.Canceled) {
+	c := castBatch{ballots: []ballot{{counts: [][]int{{2, 1}}}}}
+	if labels, err := o.label(ctx, &c, &AnsweredBatch{}); labels != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", labels, err)
 	}
 }

@@ -3,12 +3,10 @@ package release
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -441,7 +439,6 @@ func (o *Online) transaction(book *ledger.Ledger,
 	if err := shared(q.ID); err != nil {
 		return nil, nil, &InputError{err}
 	}
-	m := o.options.Plan.mechanism
 	cast, err := o.read(&q)
 	if err != nil {
 		return nil, nil, err
@@ -462,20 +459,9 @@ func (o *Online) transaction(book *ledger.Ledger,
 		// from the same id, its answers share no coins.
 		start := book.Clock()
 		coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
-		classes := make([]int, len(cast.counts))
-		for i, counts := range cast.counts {
-			name, own := digest[:len(digest):len(digest)], m
-			var err error
-			if cast.asked != nil { // each label has coins of its own, and may have a table of its own
-				name = binary.AppendUvarint(name, uint64(cast.asked[i]))
-				if own, err = m.OfLabel(cast.asked[i]); err != nil {
-					return nil, err
-				}
-			}
-			classes[i], err = own.AnswerMissing(coins, string(name), slices.Clone(counts), cast.missing) // guesses are added
-			if err != nil {
-				return nil, err
-			}
+		classes, err := cast.draw(o.options.Plan.mechanism, coins, digest[:])
+		if err != nil {
+			return nil, err
 		}
 		var drawn any = classes
 		if cast.asked == nil {

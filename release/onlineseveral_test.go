@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,52 @@ func TestOnlineQuestionIsRepeated(t *testing.T) {
 	}
 }
 
+// A batch takes r answers for each of its questions and has all their labels, the same when it is asked for
+// again and others for another name; a question beyond the last is refused before any is drawn.
+func TestBatchOfQuestions(t *testing.T) {
+	for most, want := range map[int][]int{1: {0, 1, 0, 0}, 2: {0, 1, 0, 1}} { // with next to no noise: see TestOnlineSetsAreCut
+		several := ensemble.Several{Labels: 4, MostYes: most}
+		o, book := onlineSeveral(t, 200, 0, several)
+		a := mustBatch(t, o, Batch{Name: "a", Sets: [][][]int{{{3, 1}, {1, 3}, {3}}, {{}, {}, nil}}})
+		if len(a.Sets) != 2 || !slices.Equal(a.Sets[0], want) || !slices.Equal(a.Sets[1], []int{0, 0, 0, 0}) || a.Labels != nil ||
+			a.Cost.Epsilon != 400*float64(several.PerQuestion(1)) {
+			t.Errorf("τ = %d: %+v, want %v", most, a, want)
+		}
+		if spent := must.Get(book.State(t.Context()))(t).Spent; spent != must.Get(ledger.NewCost(float64(400*several.PerQuestion(1)), 0))(t) {
+			t.Errorf("τ = %d: two questions cost %v", most, spent)
+		}
+	}
+	o, book := onlineSeveral(t, .1, 40, fourLabels)
+	even := slices.Repeat([][][]int{{{0}, {1}, {2}}}, 35)
+	first := mustBatch(t, o, Batch{Name: "a", Sets: even})
+	shuffled := slices.Clone(even)
+	shuffled[3] = [][]int{{0}, {1}, {2}}
+	if again := mustBatch(t, o, Batch{Name: "a", Sets: shuffled}); !again.Replayed || !reflect.DeepEqual(again.Sets, first.Sets) {
+		t.Errorf("%+v, first %+v", again, first)
+	}
+	mustBatch(t, o, Batch{Name: "b", Sets: even[:3]})
+	seen := make(map[string]bool)
+	for _, set := range first.Sets {
+		seen[fmt.Sprint(set)] = true
+	}
+	if len(seen) < 5 { // of 16, each with a probability above 1/40: questions and labels have coins of their own
+		t.Errorf("35 questions have the answers %v", seen)
+	}
+	checkQuotas(t, "38 questions", book, 8, 76)
+	var input *InputError
+	shuffled[3] = [][]int{{0}, {1}, {}}
+	if _, err := o.Batch(t.Context(), Batch{Name: "a", Sets: shuffled}); !errors.Is(err, ledger.ErrConflict) {
+		t.Errorf("other votes under the same name: %v", err)
+	}
+	if _, err := o.Batch(t.Context(), Batch{Name: "c", Sets: even[:3]}); !errors.Is(err, ledger.ErrAnswers) {
+		t.Errorf("a question beyond the last: %v", err)
+	}
+	if _, err := o.Batch(t.Context(), Batch{Name: "d", Sets: slices.Repeat(even, 2)}); !errors.As(err, &input) {
+		t.Errorf("more questions than one charge pays for: %v", err)
+	}
+	checkQuotas(t, "38 questions", book, 8, 76)
+}
+
 // What is no set of labels of a question is refused before anything is charged, without quoting it.
 func TestOnlineSetsRefused(t *testing.T) {
 	o, book := onlineSeveral(t, .1, 5, fourLabels)
@@ -166,8 +213,17 @@ func TestOnlineSetsRefused(t *testing.T) {
 		}
 	}
 	var input *InputError
-	if _, err := o.Batch(t.Context(), Batch{Name: "b", Counts: [][]int{{1, 2}}}); !errors.As(err, &input) {
-		t.Errorf("a batch of classes: %v", err)
+	for name, b := range map[string]Batch{
+		"of classes":      {Counts: [][]int{{1, 2}}},
+		"of no questions": {Sets: [][][]int{}},
+		"of both":         {Sets: [][][]int{{{}, {}, {}}}, Votes: [][]int{}},
+		"a missing vote":  {Sets: [][][]int{{{0}, {}, {1}}, {{0}, {}, nil, {}}}},
+		"label 4":         {Sets: [][][]int{{{0}, {}, {1}}, {{4}, {}, {}}}},
+	} {
+		b.Name = "b"
+		if _, err := o.Batch(t.Context(), b); !errors.As(err, &input) {
+			t.Errorf("a batch %s: %v", name, err)
+		}
 	}
 	checkQuotas(t, "nothing", book, 0)
 	plain, _ := newOnline(t, together(t, 10), Charge{}, 10)

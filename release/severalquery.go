@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -33,6 +34,26 @@ func (o *Online) read(q *Query) (ballot, error) {
 		return ballot{}, &InputError{err}
 	}
 	return b, nil
+}
+
+// draw draws the answer to each label that is asked, by the coins of a name.
+func (b *ballot) draw(m *ensemble.Mechanism, coins randsrc.Coins, name []byte) ([]int, error) {
+	answers := make([]int, len(b.counts))
+	for i, counts := range b.counts {
+		name, own := name[:len(name):len(name)], m
+		var err error
+		if b.asked != nil { // each label has coins of its own, and may have a table of its own
+			name = binary.AppendUvarint(name, uint64(b.asked[i]))
+			if own, err = m.OfLabel(b.asked[i]); err != nil {
+				return nil, err
+			}
+		}
+		answers[i], err = own.AnswerMissing(coins, string(name), slices.Clone(counts), b.missing) // guesses are added
+		if err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
 }
 
 // countSets counts no and yes for each label that is asked. Of every teacher's vote the first τ labels are
