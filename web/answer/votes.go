@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -169,8 +170,12 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	}
 	words := commandline.AddFlags([]string{"darrm", "compare", name}, stated)
 	for _, flag := range []string{"budget-eps", "budget-delta", "affected", "shares", "cost"} {
-		if s.has(flag) {
-			words, flags[flag] = commandline.AddFlag(words, flag, s[flag]), []string{s[flag]}
+		value := s[flag]
+		if flag == "budget-delta" {
+			value = cmp.Or(value, "0") // which the command wants to be said
+		}
+		if value != "" {
+			words, flags[flag] = commandline.AddFlag(words, flag, value), []string{value}
 		}
 	}
 	out.Command = strings.Join(commandline.ShellWords(words), " ")
