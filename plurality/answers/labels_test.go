@@ -128,6 +128,19 @@ func TestTablesOfLabels(t *testing.T) {
 			t.Errorf("label %d: %v", label, err)
 		}
 	}
+	// A table that treats the classes alike is worth the same whatever the shares. So another label than the first is rare here.
+	p := table.Problem()
+	p.Labels = 2
+	s := must.Get(NewSystem(ctx, p))(t)
+	c := must.Get(Certify(ctx, s, masses(s, even, rare), game.Options{Step: 1. / 400}))(t)
+	later := must.Get(NewTable(ctx, c, Prior{Objective: plurality.Objective{Accuracy: .75}, Yes: []float64{.4, .1}}, table.Law, nil))(t)
+	sum = 0
+	for label := range p.Labels {
+		sum += must.Get(later.OfLabel(ctx, label))(t).Value / 2
+	}
+	if math.Abs(later.Value-sum) > 1e-14 {
+		t.Errorf("value %v, of the labels %v", later.Value, sum)
+	}
 	by := must.Get(table.ByClass(ctx))(t)
 	if by.Constant != 0 || by.Perfect != 1 || by.Leads[0]+by.Leads[1] < 1-1e-12 || !(by.Recall[1] < by.Recall[0]) {
 		t.Errorf("by class %+v", by)
@@ -151,8 +164,8 @@ func TestOrderOfLabelsIsHashed(t *testing.T) {
 	}
 	bad := masses(s, rare, even)
 	bad[len(bad)-1]++
-	if _, err := Certify(t.Context(), s, bad, game.Options{}); err == nil {
-		t.Error("masses of the last label need not sum to one")
+	if _, err := Certify(t.Context(), s, bad, game.Options{}); err == nil || !strings.Contains(err.Error(), "sum of masses of") {
+		t.Errorf("masses of the last label need not sum to one: %v", err)
 	}
 	if _, err := Certify(t.Context(), s, masses(s, rare), game.Options{}); err == nil {
 		t.Error("masses of one label serve two")
