@@ -246,17 +246,35 @@ func (m *Mechanism) answer(src randsrc.Source, counts []int, missing int) (class
 		return noAnswer, err
 	}
 	// One source gives both the guesses and the answer's noise: they share no coin.
-	for range missing {
-		c, err := noise.Uniform(src, uint64(len(counts)))
-		if err != nil {
-			return noAnswer, err
-		}
-		counts[c]++
+	if err := complete(src, counts, missing); err != nil {
+		return noAnswer, err
 	}
 	if class, err = m.rule.draw(src, counts); err != nil {
 		return noAnswer, err
 	}
 	return class, nil
+}
+
+// complete gives each missing vote a class, with a fair coin over the classes.
+func complete(src randsrc.Source, counts []int, missing int) error {
+	for range missing {
+		c, err := noise.Uniform(src, uint64(len(counts)))
+		if err != nil {
+			return err
+		}
+		counts[c]++
+	}
+	return nil
+}
+
+// Complete gives each missing vote of a query a class, as AnswerMissing does, with coins that follow from the
+// query's number. Plans and comparisons are made of such votes; releases draw others. One vote that is missing or not
+// changes one vote of that query and none of another.
+func Complete(query int64, counts []int, missing int) error {
+	if missing <= 0 {
+		return nil
+	}
+	return complete(randsrc.NewSeededStream(0, uint64(query)), counts, missing)
 }
 
 // Figures are the parameters in a mechanism's Title as numbers, unrounded. What the mechanism does not

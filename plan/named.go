@@ -210,7 +210,7 @@ func (r *Request) checkLosses() error {
 	case r.Losses.Yes != nil && r.Several.YesFrom != "":
 		return check.Want("yes from", r.Several.YesFrom, "left out beside a share of yes for each label: it goes with one share for all")
 	case r.Missing:
-		return check.Want(name, "given", "left out where votes may be missing")
+		return check.Want(name, "given", "left out where a missing vote is none (abstain): a coin gives each a class")
 	case r.For == ForStudent:
 		return check.Want(name, "given", "left out for a student, who loses nothing by a table that treats the classes alike")
 	case r.Budget.Delta == 0 && r.Classes > 2:

@@ -77,6 +77,11 @@ func TestLabelTablesAreOfTheirLabels(t *testing.T) {
 	if _, err := plan.WithSeveral(ensemble.Several{}); !errors.As(err, &usage) {
 		t.Errorf("one label by three tables: %v", err)
 	}
+	for _, labels := range []int{2, 4} {
+		if _, err := plan.WithSeveral(ensemble.Several{Labels: labels}); !errors.As(err, &usage) {
+			t.Errorf("%d labels by three tables: %v", labels, err)
+		}
+	}
 	if _, err := plan.bill(Charge{}, Totals{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "each of 3 labels") {
 		t.Errorf("a bill for no labels: %v", err)
 	}

@@ -3,7 +3,6 @@ package label
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -308,10 +307,8 @@ func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 		if err != nil {
 			return nil, nil, release.Unreadable(ctx, err)
 		}
-		if b.Missing != nil && !f.read.abstain() {
-			// A missing vote would have to be drawn, and compare draws nothing.
-			return nil, nil, &release.InputError{Err: fmt.Errorf(
-				"some votes are missing, which compare takes with --missing abstain only")}
+		if err := f.read.complete(b, s.ballots.Len()); err != nil {
+			return nil, nil, err
 		}
 		if err := s.add(b, nil); err != nil {
 			return nil, nil, err

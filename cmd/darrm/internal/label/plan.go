@@ -295,10 +295,8 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		if err != nil {
 			return release.Unreadable(ctx, err)
 		}
-		if b.Missing != nil && !f.read.abstain() {
-			// A missing vote would have to be drawn, and plan draws nothing.
-			return &release.InputError{Err: fmt.Errorf("some votes are missing, which plan takes with " +
-				"--missing abstain only: state it, or leave the FILEs out")}
+		if err := f.read.complete(b, queries); err != nil {
+			return err
 		}
 		for i := range b.Len() {
 			if !r.Votes.FromVotes() {

@@ -290,6 +290,19 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 // abstain reports whether a missing vote is none.
 func (f *readFlags) abstain() bool { return f.options.Missing == votes.MissingAbstain }
 
+// complete gives missing votes classes where they are a coin. Before is the number of queries in earlier batches.
+func (f *readFlags) complete(b *votes.Batch, before int) error {
+	if f.options.Missing != votes.MissingCoin {
+		return nil
+	}
+	for i, missing := range b.Missing {
+		if err := ensemble.Complete(int64(before+i), b.Row(i), missing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // open opens the files as one stream.
 func (f *readFlags) open(ctx context.Context, stdin io.Reader,
 	paths []string) (*votes.Reader, error) {
