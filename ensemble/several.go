@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -46,13 +47,17 @@ type Several struct {
 	Teachers int `json:"teachers,omitempty"`
 }
 
-// Of returns s for so many teachers. The error is about YesFrom.
+// Of returns s for so many teachers, with YesFrom as a number of them: a share and the number that it comes to are
+// one statement, and one charge. The error is about YesFrom.
 func (s Several) Of(teachers int) (Several, error) {
 	if s.YesFrom == "" {
 		return s, nil
 	}
 	s.Teachers = teachers
-	_, err := s.from()
+	from, err := s.from()
+	if err == nil {
+		s.YesFrom = strconv.Itoa(from)
+	}
 	return s, err
 }
 

@@ -253,3 +253,12 @@ func TestSeveral(t *testing.T) {
 		}
 	}
 }
+
+// A share and the number of teachers that it comes to are one statement, so that a ledger takes them as one.
+func TestShareOfTeachersIsANumber(t *testing.T) {
+	share, err := ensemble.Several{Labels: 3, YesFrom: "1/3"}.Of(9)
+	number, wrong := ensemble.Several{Labels: 3, YesFrom: "3"}.Of(9)
+	if err != nil || wrong != nil || share != number || share.From() != 3 {
+		t.Errorf("%+v and %+v", share, number)
+	}
+}
