@@ -161,6 +161,9 @@ func (f *compareFlags) run(c *cobra.Command, a *cli.App, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if result.Several, err = f.read.several().Of(s.teachers); err != nil {
+		return err
+	}
 	return f.deliver(a, result, s, names)
 }
 
