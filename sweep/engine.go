@@ -120,13 +120,12 @@ type Solver[P any, T cache.Table] struct {
 	find  func(ctx context.Context, p P, tell func()) (cache.Found[T], error)
 }
 
-// Noise returns the solver of the points of a [Grid]. o is without Counts and Progress; counts are
-// the Counts for each K, nil where the objective has none.
-func Noise(store *cache.Store, o solve.Options, counts map[int][]float64) Solver[Point, *gamma.Table] {
+// Noise returns the solver of the points of a [Grid], by the options for each K, which are without Progress.
+func Noise(store *cache.Store, options map[int]solve.Options) Solver[Point, *gamma.Table] {
 	return Solver[Point, *gamma.Table]{store, Point.String,
 		func(ctx context.Context, p Point, tell func()) (solve.Result, error) {
-			o := o
-			o.Counts, o.Progress = counts[p.Problem.K], func(solve.Progress) { tell() }
+			o := options[p.Problem.K]
+			o.Progress = func(solve.Progress) { tell() }
 			return solve.Cached(ctx, store, p.Problem, o)
 		}}
 }

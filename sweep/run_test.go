@@ -32,7 +32,11 @@ type noiseSweep struct {
 }
 
 func (s noiseSweep) run(ctx context.Context) (Result, error) {
-	return Run(ctx, s.points, Noise(s.store, s.solve, nil), s.Options)
+	options := map[int]solve.Options{}
+	for _, p := range s.points {
+		options[p.Problem.K] = s.solve
+	}
+	return Run(ctx, s.points, Noise(s.store, options), s.Options)
 }
 
 // sweepOf returns the sweep of a grid that keeps each point's error.

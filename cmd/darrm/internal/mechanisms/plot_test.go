@@ -42,7 +42,7 @@ func TestPlanSweepPicture(t *testing.T) {
 		if err != nil || len(invalid) > 0 {
 			t.Fatal(err, invalid)
 		}
-		plan, err := planSweepPicture(noiseSweep(points, false).axes)
+		plan, err := planSweepPicture(noiseSweep(points, gamma.Objective{}).axes)
 		if (err != nil) != (c.x == "") {
 			t.Errorf("K %v, m %v, affected %v: %v", c.k, c.m, c.affected, err)
 		}

@@ -82,12 +82,16 @@ With --num-classes, the problems are the combinations of --num-classes, --K, --l
 answer is a plurality class. A row's value is within --gap of the optimum's; a table in
 the cache may be nearer than that.
 
+With --shares and --cost, as of solve, the two classes are told apart, and the errors are the
+expected costs of an answer. Without --cost a wrong answer costs 1.
+
 --plot draws the errors against the flag with the most values: one curve for each
 combination of the others, or the optimum and the baselines where there are none.`,
 		Example: `  darrm sweep --K 11 --m 1:11 --plot errors.svg
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
   darrm sweep --K 101 --label-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case
+  darrm sweep --K 11,25 --label-eps 0.1:0.5:0.1 --eps inf --data disjoint --shares .95,.05
   darrm sweep --num-classes 3,4 --K 25 --label-eps 0.1:0.5:0.1 --affected 1 --gap 1e-4`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
@@ -106,6 +110,7 @@ combination of the others, or the optimum and the baselines where there are none
 	fl.Var(f.classes, "num-classes",
 		"numbers of classes: asks for the best mechanisms for the plurality of many classes")
 	f.RegisterPlurality(c, solve.DefaultGap)
+	f.Register(c, "shares", "cost")
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
 	fl.Lookup("jobs").DefValue = "0" // keeps the number of this machine's cores out of the help
 	fl.Lookup("jobs").Usage += " (default the number of cores)"
@@ -130,6 +135,9 @@ func (f *sweepFlags) run(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	if f.classes.Given {
+		if err := cli.Refuse(c, "goes with two classes, and so without --num-classes", "shares", "cost"); err != nil {
+			return err
+		}
 		return f.runClasses(c, a)
 	}
 	return f.runNoise(c, a)
@@ -137,7 +145,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *cli.App) error {
 
 // runNoise runs a sweep of two classes.
 func (f *sweepFlags) runNoise(c *cobra.Command, a *cli.App) error {
-	o, counts, err := f.options(c, a)
+	o, err := f.options(c, a)
 	if err != nil {
 		return err
 	}
@@ -147,15 +155,16 @@ func (f *sweepFlags) runNoise(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return f.Late("list the problems", err)
 	}
-	k := noiseSweep(points, counts != nil)
-	k.invalid = invalid
-	if counts != nil {
+	first := o[f.k.Values[0]]
+	k := noiseSweep(points, gamma.Objective{Counts: first.Counts, Costs: first.Costs})
+	k.invalid, k.shares, k.cost = invalid, f.Many.Shares, f.Many.Cost
+	if first.Counts != nil {
 		if k.priorCounts = f.Noise.LawOfCounts(); k.priorCounts == choose.BinomialCounts {
 			k.priorMean = cli.Or(f.Noise.PriorMean, gamma.DefaultPriorMean)
 		}
 	}
 	return runSweep(ctx, f, a, k, func(s *cache.Store) sweep.Solver[sweep.Point, *gamma.Table] {
-		return sweep.Noise(s, o, counts)
+		return sweep.Noise(s, o)
 	})
 }
 
@@ -177,19 +186,16 @@ func (f *sweepFlags) checkFormat(c *cobra.Command, a *cli.App) error {
 	return cmp.Or(f.CheckTimeout(c), picture.CheckPlot(f.plot))
 }
 
-// options checks the flags that do not describe the grid, and returns the solver's options and the vote
-// counts of the objective for each K.
-func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (o noisesolve.Options, counts map[int][]float64, err error) {
+// options checks the flags that do not describe the grid, and returns the solver's options for each K.
+func (f *sweepFlags) options(c *cobra.Command, a *cli.App) (map[int]noisesolve.Options, error) {
 	if err := cmp.Or(cli.Require(c, "K", problem.RequiredBudget), f.checkFormat(c, a),
 		sweep.CheckJobs(f.jobs)); err != nil {
-		return o, nil, err
+		return nil, err
 	}
-	if o, err = f.Noise.Options(); err != nil {
-		return o, nil, err
+	if _, err := f.Noise.Options(); err != nil { // before a file is read
+		return nil, err
 	}
-	o.Version = cli.Version
-	counts, err = f.countsOf(c, a)
-	return o, counts, err
+	return f.optionsOf(c, a)
 }
 
 // points returns the problems of the grid, and the errors of invalid combinations.
@@ -238,32 +244,29 @@ func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 	return nil
 }
 
-// countsOf returns the vote counts of the objective for each K, nil where it has none. A
-// file of counts is for one K.
-func (f *sweepFlags) countsOf(c *cobra.Command, a *cli.App) (map[int][]float64, error) {
-	noise := f.Noise
-	if agreement, err := noise.ForAgreement(); err != nil || !agreement {
-		return nil, err
-	}
+// optionsOf returns the solver's options for each K. A file of counts is for one K.
+func (f *sweepFlags) optionsOf(c *cobra.Command, a *cli.App) (map[int]noisesolve.Options, error) {
 	first := f.k.Values[0]
-	if i := slices.IndexFunc(f.k.Values, func(k int) bool { return k != first }); i > 0 &&
-		noise.CountsFile() {
+	if i := slices.IndexFunc(f.k.Values, func(k int) bool { return k != first }); i > 0 && f.Noise.CountsFile() {
 		return nil, cli.Usagef("a file of --prior-counts goes with one K, but --K has %d and %d", first,
 			f.k.Values[i])
 	}
-	out := map[int][]float64{}
+	out := map[int]noisesolve.Options{}
 	for _, k := range f.k.Values {
-		if out[k] != nil {
+		if _, ok := out[k]; ok {
 			continue
 		}
-		counts, err := noise.Counts(c.Context(), k, problem.Histogram(a))
+		o, err := f.Many.CompleteNoise(c.Context(), f.Noise, k, choose.Numbered(2), problem.Histogram(a))
 		if err != nil {
 			return nil, err
 		}
-		if err := (gamma.Objective{Counts: counts, Shape: gamma.Any}).Validate(k); err != nil {
-			return nil, err
+		if o.Counts != nil {
+			if err := (gamma.Objective{Counts: o.Counts, Shape: gamma.Any}).Validate(k); err != nil {
+				return nil, err
+			}
 		}
-		out[k] = counts
+		o.Version = cli.Version
+		out[k] = o
 	}
 	return out, nil
 }

@@ -21,10 +21,13 @@ import (
 	"github.com/darrm/darrm/sweep"
 )
 
-// noiseSweep is the sweep of problems of two classes, whose objective is agreement or the source's.
-func noiseSweep(points []sweep.Point, agreement bool) *sweepOf[sweep.Point, *gamma.Table] {
+// noiseSweep is the sweep of problems of two classes, whose objective is agreement, a cost or the source's.
+func noiseSweep(points []sweep.Point, objective gamma.Objective) *sweepOf[sweep.Point, *gamma.Table] {
 	y, own, budget := "expected error", ensemble.OptimalTeachers, "m"
-	if agreement {
+	switch {
+	case objective.Costs != [2]float64{}:
+		y = "expected cost of an answer"
+	case objective.Counts != nil:
 		y = "Pr[label ≠ majority]"
 	}
 	if !slices.ContainsFunc(points, func(p sweep.Point) bool { return !math.IsInf(p.Problem.Epsilon, 1) }) {
@@ -79,6 +82,8 @@ func noiseSweep(points []sweep.Point, agreement bool) *sweepOf[sweep.Point, *gam
 			r.baseline(kind.Name, text, e, "%.9f")
 		}
 		r.given("prior_counts", k.priorCounts)
+		r.given("shares", k.shares)
+		r.given("cost", k.cost)
 		return r
 	}
 	return k

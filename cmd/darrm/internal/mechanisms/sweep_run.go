@@ -33,6 +33,8 @@ type sweepOf[P any, T sweepTable] struct {
 	// binomial counts.
 	priorCounts string
 	priorMean   float64
+	// shares and cost are the values of --shares and --cost.
+	shares, cost string
 }
 
 // solve solves all problems and returns their rows, with JSON where it is asked for. Several goroutines make

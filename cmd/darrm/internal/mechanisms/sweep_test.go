@@ -30,8 +30,8 @@ func testSweep(t testing.TB, k []int, m []float64, affected []int, jobs int,
 	if err != nil || len(invalid) > 0 {
 		t.Fatal(err, invalid)
 	}
-	s := noiseSweep(points, false)
-	rows, result, err := s.solve(context.Background(), sweep.Noise(store, solve.Options{}, nil), jobs, true, nil)
+	s := noiseSweep(points, gamma.Objective{})
+	rows, result, err := s.solve(context.Background(), sweep.Noise(store, nil), jobs, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
