@@ -111,8 +111,8 @@ func (m *Mechanism) LabelLaw(ctx context.Context, prior labellaw.Prior, o labell
 		return nil, err
 	}
 	if m.Named() { // a Channel is the same for each class
-		return nil, check.Want("classes of the table", "told apart", "treated alike: the law of a label, and its worth "+
-			"for training, are of such tables")
+		return nil, check.Want("classes of the table", "told apart", "treated alike: a table that is solved without shares, costs "+
+			"and lopsided counts has a law of its labels, and a worth for training")
 	}
 	o = o.Complete(s.Classes)
 	l := &labellaw.Law{K: s.K, Mechanism: m.Name(), Answers: max(1, m.Together().Most), Prior: o.Prior,

@@ -87,6 +87,7 @@ type mechanism struct {
 	Basis       string          `json:"basis"`
 	Assumptions []string        `json:"assumptions"`
 	Table       json.RawMessage `json:"table,omitempty"`
+	ByClass     json.RawMessage `json:"by_class,omitempty"`
 }
 
 // stated is the promise of the teachers, as stated by the operator of the server.
@@ -120,7 +121,7 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, client *me
 		Labels: s.Labels, MostYes: several.MostYes, YesFrom: several.From(),
 		Neighbours: book.Relation().Name(),
 		Abstains:   m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
-		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,
+		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table, ByClass: s.ByClass,
 	})
 	return nil
 }

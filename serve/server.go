@@ -31,6 +31,8 @@ type Options struct {
 	Clients []Client
 	// Table is the mechanism's table as JSON, with its certificate; nil for none.
 	Table json.RawMessage
+	// ByClass is how the table treats classes that it tells apart, as JSON; nil where it treats them alike.
+	ByClass json.RawMessage
 	// Page answers GET /, and API is GET /openapi.json; nil for none.
 	Page http.Handler
 	API  []byte

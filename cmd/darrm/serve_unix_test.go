@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/release/exitcode"
 	"github.com/darrm/darrm/serve"
 )
@@ -190,5 +191,39 @@ func TestServeCommand(t *testing.T) {
 	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitcode.Input) ||
 		!strings.Contains(string(said), "--new-key") {
 		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// A server whose table tells the classes apart says how it treats them; another does not.
+func TestServerTellsClassesApart(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shares, told := range map[string]bool{"no=.9,yes=.1": true, "": false} {
+		folder, err := os.MkdirTemp("", "by") // the name of a socket has little room
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(folder) })
+		program, socket, book := filepath.Join(folder, "darrm"), filepath.Join(folder, "s"), filepath.Join(folder, "l")
+		if err := os.Symlink(self, program); err != nil { // TestMain goes by the name
+			t.Fatal(err)
+		}
+		if out, err := process(t, folder, "budget", "init", book, "--eps", "9", "--delta", "0").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		s := &servetest.Server{Program: program, Socket: socket, Env: []string{"DARRM_CACHE=" + folder},
+			Args: []string{"serve", "--listen", "unix:" + socket, "--ledger", book, "--key", filepath.Join(folder, "key"), "--K", "25",
+				"--classes", "no,yes", "--eps", "inf", "--label-eps", "0.3", "--affected", "1", "--shares=" + shares}}
+		start(t, s)
+		c := servetest.NewClient(socket)
+		got, err := c.Get(t.Context(), "/v1/mechanism")
+		c.Close()
+		s.Kill()
+		by, _ := got["by_class"].(map[string]any)
+		if err != nil || (by != nil) != told || told && (by["constant"] != "no" || by["tells"] != true) {
+			t.Errorf("shares %q: %v, %v", shares, by, err)
+		}
 	}
 }

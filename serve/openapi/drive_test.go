@@ -26,6 +26,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve"
 	"github.com/darrm/darrm/serve/openapi"
@@ -98,11 +99,20 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 		t.Fatal(err)
 	}
 	h, err := serve.New(serve.Options{Online: online, Classes: classes, Clients: clients,
-		Page: p.Handler(online.Ledger), API: openapi.JSON, Limits: serve.Limits{Batch: 8, Body: 1 << 16}})
+		ByClass: byClass(t),
+		Page:    p.Handler(online.Ledger), API: openapi.JSON, Limits: serve.Limits{Batch: 8, Body: 1 << 16}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &rig{handler: h, online: online, book: book, doc: doc, router: router}
+}
+
+// byClass returns how a table treats classes, with all that can be said of it.
+func byClass(t testing.TB) json.RawMessage {
+	recall := 0.75
+	each := []*float64{&recall, nil}
+	return must.Get(json.Marshal(plan.ReportedClasses{Value: -0.5, Recall: each, Balanced: recall, Constant: "cat",
+		ConstantValue: -1, Tells: true, Labels: []plan.ReportedLabel{{Label: "fish", Yes: 0.1, Value: 0.75, Recall: each, Constant: "no"}}}))(t)
 }
 
 // response is a response of the server. valid is set where the document allows the request.

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve"
 	"github.com/darrm/darrm/serve/openapi"
@@ -283,6 +284,13 @@ func (f *serveFlags) service(c *cobra.Command, a *cli.App) (o serve.Options, uns
 			return o, f.Unsaved, remove, err
 		}
 		o.Table = json.RawMessage(b.Bytes())
+		by := (plan.ReportOptions{Classes: f.read.classNames(), Labels: o.Labels}).ByClass(
+			plan.Choice{Noise: table.Gamma, Answers: table.Answers})
+		if by != nil {
+			if o.ByClass, err = json.Marshal(by); err != nil {
+				return o, f.Unsaved, remove, err
+			}
+		}
 	}
 	if f.dev {
 		if err := checkDev(o.Online); err != nil {
