@@ -89,7 +89,10 @@ func (w *walk) from(k, delta, used, up, down int) bool {
 	for ; k < len(w.runs); k, delta, used = k+1, -w.t, 0 {
 		r := w.runs[k]
 		low, high := max(delta, -r.votes, down-w.t), w.t-up
-		if k == len(w.runs)-1 && r.classes-used == 1 && !w.s.missing { // the last class balances the others
+		switch left := r.classes - used; {
+		case left == 0:
+			continue
+		case left == 1 && k == len(w.runs)-1 && !w.s.missing: // the last class balances the others
 			low, high = max(low, down-up), min(high, down-up)
 		}
 		for d := low; d <= high; d++ {
