@@ -163,8 +163,11 @@ func (f *folder) read(ctx context.Context, pairs Pairs) error {
 		_, skewness := p.shape()
 		for _, second := range [2]bool{false, true} {
 			scratch = f.lattice.spread(p, second, scratch)
-			if f.keeps(p, second) {
+			listed, first := f.keeps(p, second)
+			if first {
 				f.exact = append(f.exact, measure{scratch.zero, slices.Clone(scratch.atoms)})
+			}
+			if listed {
 				continue
 			}
 			if second {
@@ -176,9 +179,17 @@ func (f *folder) read(ctx context.Context, pairs Pairs) error {
 	})
 }
 
-// keeps reports whether the ordered pair is in no group.
-func (f *folder) keeps(p Pair, second bool) bool {
-	return f.survey.listed == nil || f.survey.listed[p.key(second)]
+// keeps reports whether the ordered pair is in no group, and whether it is the first: of a list each pair is
+// kept once, since the same curve again is in none dearer.
+func (f *folder) keeps(p Pair, second bool) (listed, first bool) {
+	if f.survey.listed == nil {
+		return true, true
+	}
+	key := p.key(second)
+	if first, listed = f.survey.listed[key]; first {
+		f.survey.listed[key] = false
+	}
+	return listed, first
 }
 
 // group returns the group of a skewness, one of equal widths. Any other choice would do.

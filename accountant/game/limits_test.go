@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,19 @@ func TestRefusals(t *testing.T) {
 	begun := must.EndAfter(1000, errors.New("it began"))
 	if _, err := fine.Delta(begun, 3, game.MaxAnswers); !errors.Is(err, game.ErrTooLarge) {
 		t.Errorf("a game of a million answers: %v, want ErrTooLarge", err)
+	}
+}
+
+// A list has each pair once: a game of few pairs that come again and again is as small as that of each once, and
+// has its price to the bit.
+func TestPairsThatComeAgain(t *testing.T) {
+	few := normalCoins(9, .02)
+	options := game.Options{Exact: 4 * len(few)}
+	once := newGame(t, all(few), options)
+	again := newGame(t, all(slices.Repeat(few, 30_000)), options)
+	want := delta(t, once, 3, 4000)
+	if got, err := again.Delta(t.Context(), 3, 4000); err != nil || got != want {
+		t.Errorf("%v, %v, and of each once %v", got, err, want)
 	}
 }
 

@@ -24,7 +24,7 @@ type survey struct {
 	infinite float64         // the largest probability of outcomes that one law alone has
 	exact    int             // the largest size of list
 	list     ranks           // the ordered pairs of largest divergence
-	listed   map[string]bool // their keys; nil where all pairs would be listed
+	listed   map[string]bool // their keys, true until the pair is kept; nil where all pairs would be listed
 }
 
 // read visits each pair, and looks at ctx every few of them.
