@@ -82,6 +82,10 @@ func TestLabelTablesAreOfTheirLabels(t *testing.T) {
 			t.Errorf("%d labels by three tables: %v", labels, err)
 		}
 	}
+	if _, err := plan.WithSeveral(ensemble.Several{Labels: 3, YesFrom: "2", Teachers: 3}); !errors.As(err, &usage) ||
+		!strings.Contains(err.Error(), "the share of yes of each label") {
+		t.Errorf("a threshold by tables for shares of the majority: %v", err)
+	}
 	if _, err := plan.bill(Charge{}, Totals{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), "each of 3 labels") {
 		t.Errorf("a bill for no labels: %v", err)
 	}

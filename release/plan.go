@@ -73,6 +73,9 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 	case own > 0 && own != s.Labels:
 		return Plan{}, usagef("the table has masses for each of %d labels of a question, in their order, but %d labels "+
 			"are stated", own, s.Labels)
+	case own > 0 && s.YesFrom != "": // as in a plan: shares of yes are of labels that the majority decides
+		return Plan{}, usagef("the table has masses for the share of yes of each label, which goes without another number of " +
+			"teachers from which on a label is yes")
 	case s == ensemble.Several{}:
 	case plan.promise():
 		return Plan{}, usagef("several labels of a question presume nothing of the teachers: a promise about one "+
