@@ -213,6 +213,15 @@ class SeveralLabels(unittest.TestCase):
         cost = darrm.price(votes, **{**self.SURE, "label_eps": 0.5})
         self.assertEqual((cost["queries"], cost["all_labels_fresh_teachers"]["epsilon"]), (6, 2))  # two questions of two answers
 
+    def test_table_of_each_label(self):
+        by = {"K": 3, "data": "disjoint", "queries": 2, "budget_eps": 3, "budget_delta": 1e-4}
+        table = darrm.solve(labels=["cat", "dog"], shares={"cat": 0.05, "dog": 0.4}, **by)
+        self.assertEqual((table.data["labels"], table.data["yes_shares"]), (2, [0.05, 0.4]))
+        self.assertEqual(darrm.verify(table)["hash"], table.data["hash"])
+        self.assertAlmostEqual(table.error, 1 - table.data["value"])
+        with self.assertRaisesRegex(darrm.UsageError, "label dog has none"):
+            darrm.solve(labels=["cat", "dog"], shares={"cat": 0.05}, **by)
+
     def test_arrays(self):
         numpy = _module(self, "numpy")
         array = numpy.zeros((2, 4, 3))
