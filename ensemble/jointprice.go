@@ -34,11 +34,15 @@ type jointAt struct {
 // maxJointWork bounds ordered pairs times answers: about a second.
 const maxJointWork = 1 << 22
 
+// maxPlayWork bounds the atoms × points × answers of each play: some seconds. Losses that are told apart may
+// leave a rare answer of a large ratio, by which Rényi composition guesses too large an ε.
+const maxPlayWork = 5e10
+
 // newJointPrice prices with the default options: every figure of a table is the same everywhere.
 func newJointPrice(count int, laws game.Pairs) *JointPrice {
 	return &JointPrice{&joint{count: count, prices: map[jointAt]float64{},
 		game: sync.OnceValues(func() (*game.Game, error) {
-			return game.New(context.Background(), laws, game.Options{})
+			return game.New(context.Background(), laws, game.Options{Work: maxPlayWork})
 		})}}
 }
 

@@ -63,6 +63,7 @@ type Options struct {
 	Step   float64 // lattice step in units of Game.Scale, in [1/1000, 1]; 0 means 1/10
 	Exact  int     // most ordered pairs that are in no group, up to MaxExact; 0 means 200,000
 	Groups int     // most groups of the others, up to MaxGroups; 0 means 64
+	Work   float64 // most atoms × points × answers of one play, up to MaxWork; 0 means MaxWork
 }
 
 func (o *Options) fill() error {
@@ -75,8 +76,14 @@ func (o *Options) fill() error {
 	if o.Groups == 0 {
 		o.Groups = 64
 	}
+	if o.Work == 0 {
+		o.Work = MaxWork
+	}
 	if !(o.Step >= 1e-3 && o.Step <= 1) {
 		return check.Want("step of a game", o.Step, "in [0.001, 1]")
+	}
+	if !(o.Work > 0 && o.Work <= MaxWork) {
+		return check.Want("work of a play", o.Work, "above 0 and at most 4e12")
 	}
 	return cmp.Or(check.Whole("exact pairs of a game", o.Exact, 1, MaxExact),
 		check.Whole("groups of a game", o.Groups, 1, MaxGroups))

@@ -58,6 +58,8 @@ func TestRefusals(t *testing.T) {
 		{"small step", "step of a game", all([]game.Pair{good}), game.Options{Step: 1e-4}},
 		{"exact", "exact pairs of a game", all([]game.Pair{good}), game.Options{Exact: -1}},
 		{"groups", "groups of a game", all([]game.Pair{good}), game.Options{Groups: game.MaxGroups + 1}},
+		{"work", "work of a play", all([]game.Pair{good}), game.Options{Work: 2 * game.MaxWork}},
+		{"work NaN", "work of a play", all([]game.Pair{good}), game.Options{Work: math.NaN()}},
 	} {
 		if _, err := game.New(t.Context(), c.pairs, c.options); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
@@ -97,6 +99,14 @@ func TestRefusals(t *testing.T) {
 	begun := must.EndAfter(1000, errors.New("it began"))
 	if _, err := fine.Delta(begun, 3, game.MaxAnswers); !errors.Is(err, game.ErrTooLarge) {
 		t.Errorf("a game of a million answers: %v, want ErrTooLarge", err)
+	}
+	little := newGame(t, all(normalCoins(25, .08)), game.Options{Work: 1e6})
+	if e, err := little.Epsilon(t.Context(), 1e-5, 10); err != nil || e != must.Get(newGame(t, all(normalCoins(25, .08)),
+		game.Options{}).Epsilon(t.Context(), 1e-5, 10))(t) {
+		t.Errorf("a limit that is not reached: ε = %g, %v", e, err)
+	}
+	if _, err := little.Epsilon(begun, 1e-5, 10_000); !errors.Is(err, game.ErrTooLarge) {
+		t.Errorf("more than the stated work: %v, want ErrTooLarge", err)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a block ends early without an error", File: "play.go",
 			Old: "		run(0, blocks)\n		return ctx.Err()", New: "		run(0, blocks)\n		return nil",
 			Killer: "TestEnds"},
-		{Name: "work is not bounded", File: "play.go", Old: "work > MaxWork", New: "false",
+		{Name: "work is not bounded", File: "play.go", Old: "work > most", New: "most < 0",
 			Killer: "TestRefusals"},
 		{Name: "an answer too few", File: "play.go", Old: "for n, w := range list[1:] {",
 			New:    "for n, w := range list[1:max(2, len(list)-1)] {",

@@ -54,8 +54,8 @@ func (g *Game) windows(from, to, answers int, tiny float64) ([]window, error) {
 		work += float64(float64(w.high-w.low+block)*float64(len(g.tree.atoms)+1)) + float64(2*l.reach)
 		list[n] = w
 	}
-	if work > MaxWork {
-		return nil, tooLarge("atoms × points × answers of a game", work, float64(MaxWork))
+	if most := g.options.Work; work > most {
+		return nil, tooLarge("atoms × points × answers of a game", work, most)
 	}
 	return list, nil
 }
