@@ -42,3 +42,13 @@ func TestNoiseOfAnswers(t *testing.T) {
 		t.Error("neighbours of no relation")
 	}
 }
+
+func TestOneAnswerIsSingular(t *testing.T) {
+	for f, want := range map[Figures]string{
+		{Answers: 1}: ", 1 answer", {Answers: 2}: ", 2 answers", {Answers: 1, Sigma: 2}: ", 1 answer, σ = 2",
+	} {
+		if got := f.text(9); got != want {
+			t.Errorf("%+v: %q, want %q", f, got, want)
+		}
+	}
+}

@@ -291,15 +291,19 @@ type Figures struct {
 
 // text returns the parameters as they follow the name in a Title of k teachers.
 func (f Figures) text(k int) string {
+	answers := fmt.Sprintf("%d answers", f.Answers)
+	if f.Answers == 1 {
+		answers = "1 answer"
+	}
 	switch {
 	case f.M != 0:
 		return fmt.Sprintf(", m = %v", f.M)
 	case f.Drawn != 0:
 		return fmt.Sprintf(", %d of %d", f.Drawn, k)
 	case f.Answers != 0 && f.Sigma != 0:
-		return fmt.Sprintf(", %d answers, σ = %s", f.Answers, fourDigits(f.Sigma))
+		return fmt.Sprintf(", %s, σ = %s", answers, fourDigits(f.Sigma))
 	case f.Answers != 0:
-		return fmt.Sprintf(", %d answers", f.Answers)
+		return ", " + answers
 	case f.Threshold != 0:
 		return fmt.Sprintf(", %d votes, σ = %s and %s", f.Threshold, fourDigits(f.CheckSigma),
 			fourDigits(f.Sigma))
