@@ -177,7 +177,7 @@ func TestAllThatIsSaidOfVotes(t *testing.T) {
 		c, err := Compare(t.Context(), stating(stated), "v.csv", []byte(fewVotes))
 		s.add("compare with "+stated, c, err)
 	}
-	for _, stated := range []string{"shares=0=.8,1=.2", "shares=.8,.2 cost=0:1=9", "shares=yes=.2,no=.8", "cost=ordered"} {
+	for _, stated := range []string{"shares=0=.8,1=.2", "shares=.8,.2 cost=0:1=9", "shares=yes=.2,no=.8", "cost=0:1=4"} {
 		c, err := Compare(t.Context(), stating("budget-eps=2 budget-delta=1e-5 affected=1 "+stated), "v.csv", []byte(fewVotes))
 		if c != nil {
 			c.Report = nil
