@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/handle"
 )
 
-// Given is a mechanism of whoever compares, such as that of a table, under the title of its row.
+// Given is a mechanism that is compared with those of a plan, such as that of a table, and the title of its row.
 type Given struct {
 	Title     string
 	Mechanism *ensemble.Mechanism
@@ -57,8 +57,8 @@ func (c Choice) planned(chosen bool) *ensemble.Planned {
 	return &ensemble.Planned{Total: c.Total, Expected: c.Agreement.Expected, Worth: c.Worth.Labels, Chosen: chosen}
 }
 
-// given returns what all labels of a mechanism that somebody else made cost. The error says why it does not serve, or
-// does not keep the budget.
+// given returns the price of all labels by a given mechanism. The error says why the mechanism does not serve, or does
+// not keep the budget.
 func (r *Request) given(ctx context.Context, m *ensemble.Mechanism) (c Choice, err error) {
 	if m == nil {
 		return c, errors.New("there is no mechanism")

@@ -84,7 +84,7 @@ func startCSV(info *fileInfo, r io.Reader, comma byte) (*csvDecoder, chunk, erro
 		d.comma = format.Separator(ch.Data)
 	}
 	if row, err := d.rows(ch).read(); err != nil || len(row) > 1 {
-		return d, ch, nil // an error is of who reads the row
+		return d, ch, nil // whoever reads the row reports its error
 	}
 	d.lines.Unread(ch, 0)
 	d.lines.Enough = d.lines.enough

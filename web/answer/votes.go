@@ -172,7 +172,7 @@ func Compare(ctx context.Context, s Stated, name string, data []byte) (*Comparis
 	for _, flag := range []string{"budget-eps", "budget-delta", "affected", "shares", "cost"} {
 		value := s[flag]
 		if flag == "budget-delta" {
-			value = cmp.Or(value, "0") // which the command wants to be said
+			value = cmp.Or(value, "0") // the command has no default
 		}
 		if value != "" {
 			words, flags[flag] = commandline.AddFlag(words, flag, value), []string{value}
