@@ -2,7 +2,7 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses ManyVotes
-  ManyBound Bound Votes ByName Game Dominate Price Mixture Kernel.
+  ManyBound Bound Votes ByName Game Dominate Price Answers Named Mixture Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -87,7 +87,13 @@ Check "Price.prune_ok".
 Print Assumptions Price.prune_ok.
 Check "Price.curve_ok".
 Print Assumptions Price.curve_ok.
-Check "Price.price_ok".
-Print Assumptions Price.price_ok.
+Check "Price.priced_ok".
+Print Assumptions Price.priced_ok.
+Check "Answers.price_ok".
+Print Assumptions Answers.price_ok.
+Check "Named.named_listed".
+Print Assumptions Named.named_listed.
+Check "Named.named_ok".
+Print Assumptions Named.named_ok.
 Check "Mixture.mixture_dominated".
 Print Assumptions Mixture.mixture_dominated.

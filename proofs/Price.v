@@ -1,10 +1,11 @@
 (** The price of many answers, worked out in whole numbers: splits onto a lattice and their chords
-    err upward, and so does what stands for other pairs; so a yes of the checker is (total ε, δ)-privacy
-    of every adaptive strategy of at most Q answers.
+    err upward, and so does what stands for other pairs; so where a list of items stands for every pair of a
+    game, a yes of the checker is (total ε, δ)-privacy of every adaptive strategy of at most Q answers.
+    Which items those are is a matter of the table: Answers.v, Named.v, Noise.v.
     Code: accountant/game.Game, whose windows and floating point are not followed here. *)
 From Coq Require Import Reals Lra Lia ZArith QArith Qreals Psatz.
 From mathcomp Require Import all_ssreflect fingroup perm.
-From darrm Require Import Definitions Sums Plurality Exp ManyClasses Game Dominate.
+From darrm Require Import Definitions Sums Exp ManyClasses Game Dominate.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Close Scope Q_scope.
 
@@ -48,6 +49,45 @@ Definition curve (S T : Z) (zs : seq Z) (pairs : seq (seq item)) (Q : nat) : seq
 
 Open Scope R_scope.
 
+(** ** Lists whose members need no equality *)
+Lemma in_map (A B : Type) (f : A -> B) (x : A) (s : seq A) : List.In x s -> List.In (f x) [seq f y | y <- s].
+Proof. by elim: s => //= y s IH [->|/IH]; [left|right]. Qed.
+
+Lemma in_list (A : eqType) (a : A) (s : seq A) : a \in s -> List.In a s.
+Proof. by elim: s => //= b s IH; rewrite in_cons => /orP [/eqP ->|/IH]; [left|right]. Qed.
+
+Lemma out_list (A : eqType) (a : A) (s : seq A) : List.In a s -> a \in s.
+Proof. by elim: s => //= b s IH [->|/IH h]; rewrite in_cons ?eqxx ?h ?orbT. Qed.
+
+Lemma in_flatten (A : Type) (a : A) l (ls : seq (seq A)) : List.In l ls -> List.In a l -> List.In a (flatten ls).
+Proof.
+have cat (s s' : seq A) : List.In a s \/ List.In a s' -> List.In a (s ++ s').
+  by elim: s => [|b s IH] /=; [case|move=> [[->|h]|h]; [left|right; apply: IH; left|right; apply: IH; right]].
+by elim: ls => //= l' ls IH [->|/IH h] hl; apply: cat; [left|right; apply: h].
+Qed.
+
+Lemma out_flatten (A : Type) (a : A) (ls : seq (seq A)) : List.In a (flatten ls) ->
+  exists2 l, List.In l ls & List.In a l.
+Proof.
+have cat (s s' : seq A) : List.In a (s ++ s') -> List.In a s \/ List.In a s'.
+  by elim: s => [|b s IH] /=; [right|move=> [->|/IH [h|h]]; [left; left|left; right|right]].
+elim: ls => //= l ls IH /cat [h|/IH [l' h h']]; first by exists l => //; left.
+by exists l' => //; right.
+Qed.
+
+Lemma out_map (A B : Type) (f : A -> B) b (s : seq A) : List.In b [seq f a | a <- s] -> exists2 a, List.In a s & b = f a.
+Proof.
+elim: s => //= a s IH [<-|/IH [a' h ->]]; first by exists a => //; left.
+by exists a' => //; right.
+Qed.
+
+Lemma in_app (A : Type) (a : A) (s s' : seq A) : List.In a s -> List.In a (s ++ s').
+Proof. by elim: s => //= b s IH [->|/IH]; [left|right]. Qed.
+
+Lemma in_all (A : Type) (f : pred A) a (s : seq A) : List.In a s -> all f s -> f a.
+Proof. by elim: s => //= b s IH [->|/IH h] /andP [h1 h2] //; apply: h. Qed.
+
+(** ** Items *)
 Lemma up_div_ok a b : (0 < b)%Z -> IZR a / IZR b <= IZR (up_div a b).
 Proof.
 move=> hb; have hb' : 0 < IZR b by apply: IZR_lt.
@@ -110,9 +150,7 @@ have b0 : 0 < IZR b.
 have ex : x = IZR a / IZR b.
   apply: (Rmult_eq_reg_r (IZR b / IZR d)); last lra.
   by rewrite -e; field; lra.
-have in_all (A : Type) (f : pred A) q (s : seq A) : List.In q s -> all f s -> f q.
-  by elim: s => //= r s IH [->|/IH h] /andP [h1 h2] //; apply: h.
-have := in_all _ _ _ _ ho hk; rewrite /=.
+have := in_all ho hk; rewrite /=.
 move/Qle_bool_iff/Qle_Rle; have hb' := lt_IZR _ _ b0; rewrite !excess_of_ok // -ex => h.
 exact: Rmult_le_reg_l h.
 Qed.
@@ -380,9 +418,6 @@ split; first by lia.
 by move=> r [->|/h2]; lia.
 Qed.
 
-Lemma in_map (A B : Type) (f : A -> B) (x : A) (s : seq A) : List.In x s -> List.In (f x) [seq f y | y <- s].
-Proof. by elim: s => //= y s IH [->|/IH]; [left|right]. Qed.
-
 Notation plans := [seq [seq [seq at_point zs k o | o <- p] | p <- items] | k <- zs].
 
 Lemma step_ok n us : above n us -> above n.+1 (step T plans us).
@@ -424,241 +459,81 @@ Theorem curve_ok Q : above Q (curve S T zs items Q).
 Proof. by elim: Q => [|Q IH]; [apply: start_ok|apply: step_ok]. Qed.
 End Convex.
 
-(** ** Tables *)
-Definition shared (h : seq nat) (o : option nat) : Z := if o is Some v then Z.of_nat (count_mem v h) else 1%Z.
-(** The answer's item under h and h', whose sorted forms are l and l'. *)
-Definition item_of (x : table) (l l' h h' : seq nat) (o o' : option nat) : item :=
-  (group x l o * shared h' o', group x l' o' * shared h o, x.(one) * (shared h o * shared h' o'))%Z.
-Definition items_of (x : table) (h h' : seq nat) : seq item :=
-  let l := sort geq h in let l' := sort geq h' in
-  item_of x l l' h h' None None :: [seq item_of x l l' h h' (Some p.1) (Some p.2) | p <- zip h h'].
-Definition all_items (x : table) : seq (seq item) :=
-  flatten [seq [seq items_of x l l' | l' <- vectors x.(t) x.(t) l & fits x (sumn l')] |
-           l <- histograms x].
+(** ** A yes of the checker *)
+Definition whole (o : item) : bool := let '(p, p', d) := o in [&& Z.leb 0 p, Z.leb 0 p' & Z.ltb 0 d].
 
-(** The values' unit 1/T and the lattice zs/S come from outside; they need no trust. *)
-Definition price (x : table) (Q : nat) (S T : Z) (zs : seq Z) : bool :=
-  let '(top, bottom) := exp_down x.(tc) x.(tf) x.(terms) in
-  [&& private x, Z.ltb 0 S, Z.ltb 0 T, all (Z.leb 0) zs &
-      Z.leb (part T (curve S T zs (prune (all_items x)) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd))
-            (x.(pn) * T)].
+(** The promise is (tc/tf, pn/pd). The values' unit 1/T and the lattice zs/S need no trust. *)
+Definition priced (tc tf : Z) (terms : nat) (pn pd : Z) (listed : seq (seq item)) (Q : nat) (S T : Z) (zs : seq Z) : bool :=
+  let '(top, bottom) := exp_down tc tf terms in
+  [&& Z.leb 0 tc, Z.ltb 0 tf, Z.ltb 0 pd, Z.ltb 0 S, Z.ltb 0 T, all (Z.leb 0) zs, all (all whole) listed &
+      Z.leb (part T (curve S T zs (prune listed) Q) (locate zs bottom (top * S), bottom, bottom) * pd) (pn * T)].
 
-(** Votes of which none is none, unless votes may be. *)
-Definition proper (x : table) (v : x.(K).-tuple (option 'I_x.(C))) : bool := x.(missing) || (None \notin v).
-(** The questions of the game: such votes, at most t of them changed. *)
-Definition questions (x : table) : seq (laws (answers x.(C))) :=
-  [seq (plurality (mass_of x) w.1, plurality (mass_of x) w.2) |
-   w <- enum [pred w : (x.(K).-tuple (option 'I_x.(C))) * (x.(K).-tuple (option 'I_x.(C))) |
-              [&& proper w.1, proper w.2 & (moved w.1 w.2 <= x.(t))%N]]].
+(** Lists of items that a price may take beside those of a table, and that may stand for these: what they are
+    plays no part, since a price is never lower for them. One whose answers each keep (ln (n/m), a/b) is below
+    this one, whose Q answers are composed exactly. Code: accountant/game.Each *)
+Definition keeping (n m a b : Z) : seq item :=
+  let d := (b * (n + m))%Z in
+  [:: (a * (n + m), 0, d); ((b - a) * n, (b - a) * m, d); ((b - a) * m, (b - a) * n, d); (0, a * (n + m), d)]%Z.
 
-Section Sound.
-Variable x : table.
-Variables (Q : nat) (S T : Z) (zs : seq Z).
-Hypothesis yes : price x Q S T zs = true.
-Notation g := (mass_of x).
-Notation KK := x.(K).
-Notation CC := x.(C).
-
-Lemma checked : private x = true /\ (0 < S)%Z /\ (0 < T)%Z /\ (forall i, (0 <= nth 0 zs i)%Z) /\
-  let '(top, bottom) := exp_down x.(tc) x.(tf) x.(terms) in
-  (part T (curve S T zs (prune (all_items x)) Q) (locate zs bottom (top * S), bottom, bottom) * x.(pd) <= x.(pn) * T)%Z.
-Proof.
-move: yes; rewrite /price; case: exp_down => top bottom.
-case/andP => hp /andP [/Z.ltb_lt hS /andP [/Z.ltb_lt hT /andP [/all_nthP hz /Z.leb_le he]]].
-do 4!split=> //; move=> i; have [hi|hi] := ltnP i (size zs); first by apply/Z.leb_le; apply: hz.
-by rewrite nth_default //; apply: Z.le_refl.
-Qed.
-Let hp : private x = true. Proof. by have [] := checked. Qed.
-Let one0 : 0 < IZR x.(one). Proof. exact: one_pos hp. Qed.
-
-Lemma shared_real (h : histogram CC) o : IZR (shared h (omap (tnth h) o)) = INR (sharing h o).
-Proof. by rewrite INR_IZR_INZ; case: o. Qed.
-
-Lemma shared_pos (h : histogram CC) o : (0 < shared h (omap (tnth h) o))%Z.
-Proof. by apply: lt_IZR; rewrite shared_real; apply: sharing_pos. Qed.
-
-Lemma group_ge0 l o : (0 <= group x l o)%Z.
-Proof.
-apply: le_IZR; have := g_ge0 hp l o; rewrite /mass_of => h.
-have -> : IZR (group x l o) = IZR (group x l o) / IZR x.(one) * IZR x.(one) by field; lra.
-by apply: Rmult_le_pos => //; lra.
-Qed.
-
-(** An item has the probabilities of its answer. *)
-Lemma item_ok (h h' : histogram CC) o (F : R -> R -> R) :
-  (let '(a, b, d) := item_of x (sort geq h) (sort geq h') h h' (omap (tnth h) o) (omap (tnth h') o) in
-   F (IZR a / IZR d) (IZR b / IZR d)) = F (prob g h o) (prob g h' o).
-Proof.
-have p := one0; have s := sharing_pos h o; have s' := sharing_pos h' o.
-rewrite /item_of /prob /mass_of !mult_IZR !shared_real.
-by congr F; field; lra.
-Qed.
-
-Lemma items_law (h h' : histogram CC) (F : R -> R -> R) :
-  foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- items_of x h h'] =
-  \rsum_o F (prob g h o) (prob g h' o).
-Proof.
-rewrite (bigD1 None) //= -(item_ok h h' None F) /=; congr Rplus.
-have -> (s : seq R) : foldr Rplus 0 s = \rsum_(a <- s) a.
-  by elim: s => [|a s IH] /=; rewrite ?big_nil // big_cons IH.
-rewrite !big_map [RHS](reindex_omap Some id) //= => [|[c|]] //.
-rewrite (big_tuple _ _ [tuple of zip h h']) /=; apply: eq_big => c; first by rewrite eqxx.
-move=> _; rewrite (tnth_nth (0%N, 0%N)) /= nth_zip ?size_tuple // -!(tnth_nth 0%N) /=.
-by rewrite -(item_ok h h' (Some c) F).
-Qed.
-
-Lemma in_list (A : eqType) (a : A) (s : seq A) : a \in s -> List.In a s.
-Proof. by elim: s => //= b s IH; rewrite in_cons => /orP [/eqP ->|/IH]; [left|right]. Qed.
-
-Lemma out_list (A : eqType) (a : A) (s : seq A) : List.In a s -> a \in s.
-Proof. by elim: s => //= b s IH [->|/IH h]; rewrite in_cons ?eqxx ?h ?orbT. Qed.
-
-Lemma in_flatten (A : Type) (a : A) l (ls : seq (seq A)) : List.In l ls -> List.In a l -> List.In a (flatten ls).
-Proof.
-have cat (s s' : seq A) : List.In a s \/ List.In a s' -> List.In a (s ++ s').
-  by elim: s => [|b s IH] /=; [case|move=> [[->|h]|h]; [left|right; apply: IH; left|right; apply: IH; right]].
-by elim: ls => //= l' ls IH [->|/IH h] hl; apply: cat; [left|right; apply: h].
-Qed.
-
-Lemma out_flatten (A : Type) (a : A) (ls : seq (seq A)) : List.In a (flatten ls) ->
-  exists2 l, List.In l ls & List.In a l.
-Proof.
-have cat (s s' : seq A) : List.In a (s ++ s') -> List.In a s \/ List.In a s'.
-  by elim: s => [|b s IH] /=; [right|move=> [->|/IH [h|h]]; [left; left|left; right|right]].
-elim: ls => //= l ls IH /cat [h|/IH [l' h h']]; first by exists l => //; left.
-by exists l' => //; right.
-Qed.
-
-Lemma out_map (A B : Type) (f : A -> B) b (s : seq A) : List.In b [seq f a | a <- s] -> exists2 a, List.In a s & b = f a.
-Proof.
-elim: s => //= a s IH [<-|/IH [a' h ->]]; first by exists a => //; left.
-by exists a' => //; right.
-Qed.
-
-Lemma questions_are p : List.In p (questions x) -> exists v v' : KK.-tuple (option 'I_CC),
-  [/\ p = (plurality g v, plurality g v'), proper v, proper v' & near_votes x.(t) v v'].
-Proof.
-rewrite /questions; set ws := enum _.
-have : forall w, List.In w ws -> [&& proper w.1, proper w.2 & (moved w.1 w.2 <= x.(t))%N].
-  by move=> w /out_list; rewrite mem_enum.
-elim: ws => //= w ws IH h [<-|hin]; last by apply: (IH _ hin) => u hu; apply: h; right.
-have /and3P [h1 h2 h3] := h w (or_introl erefl).
-by exists w.1, w.2; split.
-Qed.
-
-Lemma properE (v : KK.-tuple (option 'I_CC)) : proper v -> ~~ x.(missing) -> complete v.
-Proof. by rewrite /proper; case: (x.(missing)). Qed.
-
-Lemma proper_fits (v : KK.-tuple (option 'I_CC)) : proper v -> fits x (votes_in (hist v)).
-Proof.
-have [few all] := votes_hist v; rewrite /proper /fits.
-by case: (x.(missing)) => //= c; apply/eqP/all.
-Qed.
-
-Lemma question (v v' : KK.-tuple (option 'I_CC)) : proper v -> proper v' -> near_votes x.(t) v v' ->
-  List.In (plurality g v, plurality g v') (questions x).
-Proof.
-move=> c c' near; rewrite /questions.
-apply: (@in_map _ _ (fun w => (plurality g w.1, plurality g w.2)) (v, v')); apply: in_list.
-by rewrite mem_enum inE /=; apply/and3P.
-Qed.
-
-Lemma questions_lawful p : List.In p (questions x) ->
+Section Priced.
+Variable O : finType.
+Variable pairs : seq (laws O).
+Hypothesis lawful : forall p, List.In p pairs ->
   (forall o, 0 <= p.1 o) /\ (forall o, 0 <= p.2 o) /\ \rsum_o p.1 o = 1.
-Proof.
-case/questions_are => v [v' [-> c c' _]] /=; have [_ law] := private_ok hp.
-by have [h1 h2] := law v (properE c); have [h3 _] := law v' (properE c').
-Qed.
+Hypothesis mirrored : forall p, List.In p pairs -> List.In (p.2, p.1) pairs.
+Variables (tc tf : Z) (terms : nat) (pn pd : Z) (listed : seq (seq item)) (Q : nat) (S T : Z) (zs : seq Z).
+Hypothesis yes : priced tc tf terms pn pd listed Q S T zs.
+Hypothesis covered : forall p, List.In p pairs -> exists2 xs, List.In xs listed & below (outcomes_of p) (real_items xs).
 
-Lemma items_pos xs o : List.In xs (all_items x) -> List.In o xs ->
-  let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
+Lemma checked : [/\ (0 <= tc)%Z, (0 < tf)%Z, (0 < pd)%Z & (0 < S)%Z /\ (0 < T)%Z] /\
+  [/\ forall i, (0 <= nth 0 zs i)%Z, forall xs, List.In xs listed -> sound xs &
+  let '(top, bottom) := exp_down tc tf terms in
+  (part T (curve S T zs (prune listed) Q) (locate zs bottom (top * S), bottom, bottom) * pd <= pn * T)%Z].
 Proof.
-rewrite /all_items => hxs; have [ys hys] := out_flatten hxs; have [l _ ->] := out_map hys => {hys hxs}.
-move=> hxs; have [l' _ ->] := out_map hxs => {hxs}.
-have h0 : (0 < x.(one))%Z by apply: lt_IZR; apply: one0.
-have sh k u : u \in k -> (0 < shared k (Some u))%Z.
-  by move=> hu; apply: (inj_lt 0); apply/ltP; rewrite -has_count has_pred1.
-have all_pos m m' u u' : (0 < shared l u)%Z -> (0 < shared l' u')%Z ->
-    let '(p, p', d) := item_of x m m' l l' u u' in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
-  move=> h1 h2; have := @group_ge0 m u; have := @group_ge0 m' u'.
-  by rewrite /item_of => h3 h4; split; [nia|split; [nia|apply: Z.mul_pos_pos => //; nia]].
-case=> [<-|ho]; first exact: all_pos.
-have [w hw ->] := out_map ho => {ho}.
-suff [h1 h2] : w.1 \in l /\ w.2 \in l' by apply: all_pos; apply: sh.
-elim: l l' hw {sh all_pos} => [|a l IH] [|b l'] //= [<-|/IH [h1 h2]]; rewrite !in_cons ?eqxx //.
-by rewrite h1 h2 !orbT.
+move: yes; rewrite /priced; case: exp_down => top bottom.
+case/andP => /Z.leb_le h1 /andP [/Z.ltb_lt h2 /andP [/Z.ltb_lt h3 /andP [/Z.ltb_lt hS /andP [/Z.ltb_lt hT]]]].
+case/andP => /all_nthP hz /andP [hl /Z.leb_le he]; do 2!split=> //.
+- move=> i; have [hi|hi] := ltnP i (size zs); first by apply/Z.leb_le; apply: hz.
+  by rewrite nth_default //; apply: Z.le_refl.
+- move=> xs hxs [[a b] d] ho.
+  by have /andP [/Z.leb_le ha /andP [/Z.leb_le hb /Z.ltb_lt hd]] := in_all ho (in_all hxs hl).
 Qed.
-
-Lemma questions_listed p : List.In p (questions x) -> exists2 xs, List.In xs (all_items x) &
-  forall F : R -> R -> R, \rsum_o F (p.1 o) (p.2 o) =
-    foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- xs].
-Proof.
-case/questions_are => v [v' [-> c c' near]].
-have [s e] := sort_exists (hist v).
-exists (items_of x (permute s (hist v)) (permute s (hist v'))); last first.
-  move=> F; rewrite items_law -(sum_permute s) /=; apply: eq_bigr => o _.
-  by rewrite /plurality !prob_permute.
-have k := proper_fits c; have k' := proper_fits c'.
-have hl : tval (permute s (hist v)) \in histograms x.
-  apply: in_histograms; last by rewrite votes_permute.
-  by rewrite e; apply: sort_sorted => a b; apply: leq_total.
-apply: in_flatten; first by apply: in_map; apply: in_list hl.
-apply: in_map; apply: in_list; rewrite mem_filter sumn_votes votes_permute k' /=.
-have up := gained_moved v v'; have down := gained_moved v' v.
-apply: vectors_all; rewrite ?size_tuple // (@gains_gained _ (permute s _) (permute s _)).
-  by rewrite -/(gained _ _) gained_permute; apply: leq_trans up near.
-by rewrite -/(gained _ _) gained_permute; apply: leq_trans down _; rewrite moved_sym.
-Qed.
-
-Lemma questions_covered p : List.In p (questions x) ->
-  exists2 xs, List.In xs (prune (all_items x)) & below (outcomes_of p) (real_items xs).
-Proof.
-move=> /questions_listed [xs hxs e]; have [_ all] := prune_ok (fun xs hx o ho => items_pos hx ho).
-have [ys hy hb] := all _ hxs; exists ys => //; apply: below_trans hb => y y0.
-rewrite /excess /outcomes_of /real_items !big_map (e (fun a b => positive (a - y * b))); apply: Req_le.
-by elim: (xs) => [|[[a b] d] s IH]; rewrite ?big_nil //= big_cons IH.
-Qed.
-
-Lemma kept_pos xs o : List.In xs (prune (all_items x)) -> List.In o xs ->
-  let '(p, p', d) := o in (0 <= p)%Z /\ (0 <= p')%Z /\ (0 < d)%Z.
-Proof. by have [sub _] := prune_ok (fun xs hx o ho => items_pos hx ho); move=> /sub; apply: items_pos. Qed.
 
 (** The value of the game at e^ε is at most δ. *)
-Lemma value_ok : value (questions x) Q 1 (Q2R (factor x)) <= delta x.
+Lemma value_ok : exists2 e, e <= exp (IZR tc / IZR tf) & value pairs Q 1 e <= IZR pn / IZR pd.
 Proof.
-have [_ [hS [hT [hz]]]] := checked; have [[a1 a2 _ a4 _] _] := facts hp.
-move: (@exp_down_ge1 _ _ x.(terms) a1 a2); rewrite /factor; case: exp_down => top bottom [ge1 hb] he.
-rewrite Q2R_of //.
+have [[a1 a2 a4 [hS hT]] [hz hl]] := checked.
+move: (@exp_down_ge1 _ _ terms a1 a2) (@exp_down_ok _ _ terms a1 a2); case: exp_down => top bottom [ge1 hb] le he.
+exists (IZR top / IZR bottom) => //.
 have hb' : 0 < IZR bottom by apply: IZR_lt.
 have [s0 t0] : 0 < IZR S /\ 0 < IZR T by split; apply: IZR_lt.
-have p0 : 0 < IZR x.(pd) by apply: IZR_lt.
+have p0 : 0 < IZR pd by apply: IZR_lt.
 have htop : (0 <= top)%Z.
   apply: le_IZR; have -> : IZR top = IZR top / IZR bottom * IZR bottom by field; lra.
   by apply: Rmult_le_pos; lra.
-have h := curve_ok questions_lawful hS hT hz kept_pos questions_covered Q.
+have [sub all] := prune_ok hl.
+have kept_covered p : List.In p pairs -> exists2 xs, List.In xs (prune listed) & below (outcomes_of p) (real_items xs).
+  by case/covered => xs /all [ys hy hb2] hb1; exists ys => //; apply: below_trans hb1 hb2.
+have h := curve_ok lawful hS hT hz (fun xs o hx ho => hl xs (sub xs hx) o ho) kept_covered Q.
 have hq : (0 <= top * S)%Z by lia.
 have hb1 : (0 <= bottom)%Z by lia.
-have := part_ok questions_lawful hS hT h hb1 hq hb; rewrite mult_IZR.
+have := part_ok lawful hS hT h hb1 hq hb; rewrite mult_IZR.
 have -> : IZR bottom / IZR bottom = 1 by field; lra.
 have -> : IZR top * IZR S / (IZR bottom * IZR S) = IZR top / IZR bottom by field; lra.
-move=> hv; apply: Rle_trans hv _; move/IZR_le: he; rewrite !mult_IZR /delta; set u := IZR (part _ _ _) => hu.
-apply: (Rmult_le_reg_r (IZR T * IZR x.(pd))); first exact: Rmult_lt_0_compat.
-have -> : u / IZR T * (IZR T * IZR x.(pd)) = u * IZR x.(pd) by field; lra.
-by have -> : IZR x.(pn) / IZR x.(pd) * (IZR T * IZR x.(pd)) = IZR x.(pn) * IZR T by field; lra.
+move=> hv; apply: Rle_trans hv _; move/IZR_le: he; rewrite !mult_IZR; set u := IZR (part _ _ _) => hu.
+apply: (Rmult_le_reg_r (IZR T * IZR pd)); first exact: Rmult_lt_0_compat.
+have -> : u / IZR T * (IZR T * IZR pd) = u * IZR pd by field; lra.
+by have -> : IZR pn / IZR pd * (IZR T * IZR pd) = IZR pn * IZR T by field; lra.
 Qed.
 
 (** ** Both directions *)
-Variable o0 : answers CC.
-Notation asked := (allowed (questions x)).
-Fixpoint swap (s : strategy (answers CC)) : strategy (answers CC) :=
+Variable o0 : O.
+Notation asked := (allowed pairs).
+Fixpoint swap (s : strategy O) : strategy O :=
   if s is Ask p next then Ask (p.2, p.1) (fun o => swap (next o)) else Stop _.
 
 Lemma swap_asked n s : asked n s -> asked n (swap s).
-Proof.
-elim: s n => [|p next IH] [|n] //= [h hn]; split; last by move=> o; apply: IH.
-have [v [v' [-> c c' near]]] := questions_are h; apply: question => //.
-by rewrite /near_votes moved_sym.
-Qed.
+Proof. by elim: s n => [|p next IH] [|n] //= [h hn]; split=> [|o]; [apply: mirrored|apply: IH]. Qed.
 
 Lemma swap_law side s v : run_law o0 side (swap s) v = run_law o0 (~~ side) s v.
 Proof. by elim: s v => [|p next IH] [|o v] //=; rewrite IH; case: (side). Qed.
@@ -666,22 +541,59 @@ Proof. by elim: s v => [|p next IH] [|o v] //=; rewrite IH; case: (side). Qed.
 Lemma law_ge0 side n s v : asked n s -> 0 <= run_law o0 side s v.
 Proof.
 elim: s n v => [|p next IH] [|n] [|o v] //= h; try by [lra|case: ifP => _; lra].
-case: h => /questions_lawful [h1 [h2 _]] hn; apply: Rmult_le_pos; last exact: (IH _ n).
+case: h => /lawful [h1 [h2 _]] hn; apply: Rmult_le_pos; last exact: (IH _ n).
 by case: (side).
 Qed.
 
-(** Every adaptive strategy of at most Q questions, every set of transcripts. *)
-Theorem price_ok s : asked Q s ->
-  close2 (exp (total x)) (delta x) (fun v : Q.-tuple (answers CC) => run_law o0 true s v) (fun v => run_law o0 false s v).
+(** Every adaptive strategy of at most Q answers, every set of transcripts. *)
+Theorem priced_ok s : asked Q s ->
+  close2 (exp (IZR tc / IZR tf)) (IZR pn / IZR pd) (fun v : Q.-tuple O => run_law o0 true s v) (fun v => run_law o0 false s v).
 Proof.
-have one s' : asked Q s' -> close (exp (total x)) (delta x)
-    (fun v : Q.-tuple (answers CC) => run_law o0 true s' v) (fun v => run_law o0 false s' v).
-  move=> h A; have := game_private o0 (Q2R (factor x)) h A.
-  have [_ e2] := factor_ok hp; have := value_ok.
-  have : 0 <= Pr (fun v : Q.-tuple (answers CC) => run_law o0 false s' v) A by apply: rsum_ge0 => v _; apply: law_ge0 h.
-  move=> h0 h1 h2; have h3 := Rmult_le_compat_r _ _ _ h0 e2. exact: Rle_trans h2 (Rplus_le_compat _ _ _ _ h3 h1).
+have [e he hv] := value_ok.
+have one s' : asked Q s' -> close (exp (IZR tc / IZR tf)) (IZR pn / IZR pd)
+    (fun v : Q.-tuple O => run_law o0 true s' v) (fun v => run_law o0 false s' v).
+  move=> h A; have := game_private o0 e h A.
+  have : 0 <= Pr (fun v : Q.-tuple O => run_law o0 false s' v) A by apply: rsum_ge0 => v _; apply: law_ge0 h.
+  move=> h0 h2; have h3 := Rmult_le_compat_r _ _ _ h0 he.
+  exact: Rle_trans h2 (Rplus_le_compat _ _ _ _ h3 hv).
 move=> h; split; first exact: one.
 move=> A; have := one _ (swap_asked h) A; rewrite /Pr.
 by under eq_bigr do rewrite swap_law; under [X in _ <= _ * X + _]eq_bigr do rewrite swap_law.
 Qed.
-End Sound.
+End Priced.
+
+(** ** Questions about votes: pairs of allowed votes of which at most t differ *)
+Section Questions.
+Variables (K t : nat) (V O : finType) (ok : pred (K.-tuple V)).
+Definition about (M : K.-tuple V -> O -> R) : seq (laws O) :=
+  [seq (M w.1, M w.2) | w <- enum [pred w : K.-tuple V * K.-tuple V | [&& ok w.1, ok w.2 & (moved w.1 w.2 <= t)%N]]].
+
+Lemma about_are M p : List.In p (about M) -> exists v v' : K.-tuple V,
+  [/\ p = (M v, M v'), ok v, ok v' & near_votes t v v'].
+Proof.
+move=> hp; have [w hw ->] := out_map hp; move: (out_list hw); rewrite mem_enum => /and3P [h1 h2 h3].
+by exists w.1, w.2; split.
+Qed.
+
+Lemma about_in M v v' : ok v -> ok v' -> near_votes t v v' -> List.In (M v, M v') (about M).
+Proof.
+move=> c c' near; apply: (@in_map _ _ (fun w => (M w.1, M w.2)) (v, v')); apply: in_list.
+by rewrite mem_enum inE /=; apply/and3P.
+Qed.
+
+Lemma about_mirrored M p : List.In p (about M) -> List.In (p.2, p.1) (about M).
+Proof.
+case/about_are => v [v' [-> c c' near]]; apply: about_in => //.
+by rewrite /near_votes /moved (eq_card (B := [set i | tnth v i != tnth v' i])) // => i; rewrite !inE eq_sym.
+Qed.
+End Questions.
+
+(** A pair whose answers' probabilities are those of its items. *)
+Lemma below_items (O : finType) (p : laws O) xs : (forall F : R -> R -> R, F 0 0 = 0 -> \rsum_o F (p.1 o) (p.2 o) =
+    foldr Rplus 0 [seq let '(a, b, d) := o in F (IZR a / IZR d) (IZR b / IZR d) | o <- xs]) ->
+  below (outcomes_of p) (real_items xs).
+Proof.
+move=> e y y0; rewrite /excess /outcomes_of /real_items !big_map (e (fun a b => positive (a - y * b))); last first.
+  by rewrite Rmult_0_r Rminus_0_r positive_0 //; apply: Rle_refl.
+by apply: Req_le; elim: xs {e} => [|[[a b] d] s IH]; rewrite ?big_nil //= big_cons IH.
+Qed.

@@ -7,7 +7,9 @@
      3 K C t terms c f pn pd one abstains missing n {m votes ... k masses ...}  ManyClasses.table
        prior an ad n {m votes ... m votes ... k prices ... yd} gn gd  ManyBound.optimal
          prior: 0 n d | 1 n d | 2 n {m votes ... count}: accuracy, concentration, counts
-     4 the table of 3, Q S T n z ...                            Price.price *)
+     4 the table of 3, n {n m a b} Q S T n z ...                Answers.price
+       n m a b: answers keep (ln (n/m), a/b) each, Price.keeping
+     5 the table of 3, whose histograms begin with their label, labels, what 4 has  Named.named_price *)
 open Checker
 
 let words = ref []
@@ -56,7 +58,7 @@ let () =
       let gn = next () in let gd = next () in
       [(fun () -> say "private" (two_private table));
        (fun () -> say "optimal" (optimal gn gd))]
-    | 3 | 4 ->
+    | 3 | 4 | 5 ->
       let k = nat () in let cl = nat () in let t = nat () in let terms = nat () in
       let c = next () in let f = next () in let pn = next () in let pd = next () in
       let one = next () in let abstains = int () = 1 in let missing = int () = 1 in
@@ -75,8 +77,11 @@ let () =
         [(fun () -> say "private" (many_private table));
          (fun () -> say "optimal" (many_optimal table prior an ad proof gn gd))]
       else
+        let price = if kind = 4 then answers_price table else let labels = nat () in answers_named table labels in
+        let more = list (fun () ->
+          let n = next () in let m = next () in let a = next () in let b = next () in answers_keeping n m a b) in
         let q = nat () in let s = next () in let t = next () in let zs = list next in
-        [fun () -> say "private" (answers_price table q s t zs)]
+        [fun () -> say "private" (price more q s t zs)]
     | _ -> prerr_endline "darrm-check: no table"; exit 3 in
   if !words <> [] then (prerr_endline "darrm-check: too many numbers"; exit 3);
   let good = List.for_all (fun v -> v ()) verdicts in

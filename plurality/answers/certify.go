@@ -48,7 +48,8 @@ type Certified struct {
 // Certify checks that the masses, one for each variable of s's Space, and of each label, sum to plurality.One in each
 // histogram, and prices Q answers at the promised ε. The price is that of a game in which an
 // adversary knows all labels so far and chooses the next pair of neighbours (package game): it is
-// worked out from the integers alone, over every pair, and never too low. The error is a
+// worked out from the integers alone, over every pair, and never too low. That the proved checker's list has
+// every pair: price_ok in proofs/Answers.v, named_listed in proofs/Named.v. The error is a
 // *PriceError where it is above δ, a *constraints.ParameterError for masses that are none and for
 // o, game.ErrTooLarge, or ctx.Err(). Cost: that of Price.
 func Certify(ctx context.Context, s *System, masses []uint64, o game.Options) (*Certified, error) {

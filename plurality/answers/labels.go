@@ -23,7 +23,7 @@ import (
 // Its two laws are therefore a pair of that label. The price is the game over the pairs of every label together
 // (package accountant/game): at each of Q answers the adversary chooses a pair of any label, by all answers so far.
 // So Q answers of any labels, in any order and however they are chosen, cost no more. That it is chosen which label
-// is asked is one of the adversary's choices, and needs no composition.
+// is asked is one of the adversary's choices, and needs no composition. Proved by machine: named_ok in proofs/Named.v.
 //
 // The masses of one label alone cost no more than all: their pairs are among those of the game (OfLabel).
 
