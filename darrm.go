@@ -300,9 +300,8 @@ func (t Teachers) choose(ctx context.Context, r choose.Request) (*Mechanism, err
 
 func within(ctx context.Context, t Teachers, aim Aim) (*Mechanism, error) {
 	epsilon, delta := aim.budget.Cost().Floor()
-	r := plan.Of(t.stated())
-	r.Budget = accountant.Cost{Epsilon: epsilon, Delta: delta}
-	r.Queries = aim.queries * t.several().PerQuestion(r.Affected)
+	r := plan.Request{Stated: t.stated(), Budget: accountant.Cost{Epsilon: epsilon, Delta: delta}}
+	r.Queries = aim.queries * r.Several.PerQuestion(r.Reach(t.K))
 	s := t.statement()
 	s.Labels, s.Budget = aim.queries, &r.Budget
 	if aim.queries > 0 { // else the plan refuses it

@@ -16,7 +16,7 @@ import (
 // are its flag, its help, and its field in files of mechanisms (internal/param).
 type Stated struct {
 	K       int     `flag:"K" json:"k" name:"number of teachers K" help:"number of teachers"` // the votes may tell
-	Classes int     `json:"-"`
+	Classes int     `flag:"num-classes" json:"-" name:"number of classes"`
 	Missing bool    `json:"-"` // a vote may be missing
 	Several Several `json:"-"` // L, τ and YesFrom of questions with several labels; K and the like are teachers
 	// ε of each teacher, +Inf for teachers that promise nothing

@@ -23,7 +23,7 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 	a := &Advice{}
 	for _, c := range choices {
 		private := !math.IsInf(c.Mechanism.Teachers().Epsilon, 1)
-		if c.Mechanism.Abstains() || private && r.K > advisedTeachers ||
+		if c.Mechanism.Abstains() || private && r.votes() > advisedTeachers ||
 			c.Mechanism.Table() != nil && c.Mechanism.Table().System().Histograms() > advisedHistograms {
 			continue
 		}
@@ -95,7 +95,7 @@ func (r *Request) leastUseful(ctx context.Context, k kind,
 	const fine = 32 // steps of the grid
 	useful := func(i int) (bool, error) {
 		x := gridValue(i)
-		if k.label != nil && r.Votes.most(r.Affected, k.label(x)) < r.Agreement {
+		if k.label != nil && r.Votes.most(r.reach(), k.label(x)) < r.Agreement {
 			return false, nil
 		}
 		if k.atLeast != nil {

@@ -64,7 +64,7 @@ func (r *Request) given(ctx context.Context, m *ensemble.Mechanism) (c Choice, e
 		return c, errors.New("there is no mechanism")
 	}
 	s, of, each := r.setting(), m.Setting(), m.Teachers()
-	fresh := r.promise() && r.Randomness == ensemble.FreshTeachers
+	fresh := r.promise() && r.Teachers == ensemble.FreshTeachers
 	switch {
 	case of.K != s.K || of.Classes != s.Classes:
 		return c, fmt.Errorf("it is for K = %d and %d classes, not %d and %d", of.K, of.Classes, s.K, s.Classes)
@@ -74,7 +74,7 @@ func (r *Request) given(ctx context.Context, m *ensemble.Mechanism) (c Choice, e
 		return c, fmt.Errorf("it is for the neighbours %v, not %v", of.Neighbours, s.Neighbours)
 	case s.Missing && !of.Missing:
 		return c, ensemble.ErrMissing
-	case !math.IsInf(each.Epsilon, 1) && !(fresh && r.Teachers.Epsilon <= each.Epsilon && r.Teachers.Delta <= each.Delta):
+	case !math.IsInf(each.Epsilon, 1) && !(fresh && r.Each().Epsilon <= each.Epsilon && r.Each().Delta <= each.Delta):
 		return c, fmt.Errorf("it presumes fresh teachers that are (%v, %v)-private each", each.Epsilon, each.Delta)
 	}
 	slack, ok := 0.0, true

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -12,8 +11,8 @@ import (
 // The first choice is marked, whichever does best on the votes; each row has the plan's figures, and
 // what the plan refuses is refused. A plan by votes is not compared.
 func TestCompareMarksTheFirstChoice(t *testing.T) {
-	r := Request{K: 9, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 2.5, Delta: 1e-5}, Queries: 12}
+	r := Request{Stated: ensemble.Stated{K: 9, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: 2.5, Delta: 1e-5}, Queries: 12}
 	p, err := New(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +67,8 @@ func TestCompareMarksTheFirstChoice(t *testing.T) {
 // Given mechanisms are scored by what all their labels cost, and refused where they cost more than the budget or are for
 // others.
 func TestCompareGivenMechanisms(t *testing.T) {
-	r := Request{K: 9, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 2.5, Delta: 1e-5}, Queries: 12}
+	r := Request{Stated: ensemble.Stated{K: 9, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: 2.5, Delta: 1e-5}, Queries: 12}
 	p := must.Get(New(t.Context(), r))(t)
 	b := must.Get(ensemble.NewBallots(9, 2))(t)
 	if err := b.Add([]int{4, 5}, ensemble.NoTruth); err != nil {
@@ -99,7 +98,7 @@ func TestCompareGivenMechanisms(t *testing.T) {
 			t.Errorf("%s as given: %+v %v, as chosen: %+v", c.Rows[i].Title, row.Planned, row.Refused, own)
 		}
 	}
-	r.Affected = 2
+	r.Affected = new(2)
 	p = must.Get(New(t.Context(), r))(t)
 	c = must.Get(p.Compare(t.Context(), r, b, Given{"one", flip(9, 1, .001)}, Given{"two", flip(9, 2, .001)}))(t)
 	if rows := c.Rows[len(c.Rows)-2:]; rows[0].Refused == nil || rows[1].Refused != nil {

@@ -40,8 +40,8 @@
 // # Notation
 //
 //	K, C           Request.K, Classes       teachers, classes
-//	(ε, Δ)         Request.Teachers         what one teacher promises
-//	t              Request.Affected         the most teachers that one record reaches
+//	(ε, Δ)         Request.Each             what one teacher promises
+//	t              Request.Reach            the most teachers that one record reaches
 //	(E, D), Q      Request.Budget, Queries  what all labels may cost, and their number
 //	m, (ε₀, δ₀)    Mechanism.Problem        what one label costs: ε₀ = mε of private teachers
 //	δ′             Choice.Slack             spent on the composition

@@ -3,18 +3,17 @@ package plan_test
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plan"
 )
 
 func ExampleNew() {
 	votes, _ := plan.Prior(31, 2, 0.75)
 	p, err := plan.New(context.Background(), plan.Request{
-		K: 31, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne, Votes: votes,
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, // they promise nothing
-		Budget:   accountant.Cost{Epsilon: 2, Delta: 1e-5}, Queries: 20,
+		Stated: ensemble.Stated{K: 31, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: 2, Delta: 1e-5}, Queries: 20, Votes: votes,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -75,12 +75,6 @@ func (r *Request) kinds(promise bool) (all []kind) {
 	return all
 }
 
-// setting returns the setting of mechanisms over vote counts.
-func (r *Request) setting() ensemble.Setting {
-	return ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected,
-		Neighbours: r.Neighbours, Missing: r.Missing}
-}
-
 // perLabelDelta is the δ₀ of one label where all labels may spend half of the budget's δ on
 // their own δ, and the rest on their composition.
 func (r *Request) perLabelDelta() float64 {
@@ -107,12 +101,12 @@ func (r *Request) slack(delta float64) (slack float64, ok bool) {
 // the votes that one record reaches may be revealed.
 func (r *Request) allowance(limit float64) kind {
 	problem := func(m float64) (constraints.Problem, error) {
-		if m == float64(r.Affected) {
+		if m == float64(r.reach()) {
 			return r.plain()
 		}
 		p := constraints.Problem{
-			K: r.K, M: m, Epsilon: r.Teachers.Epsilon, TeacherDelta: r.Teachers.Delta,
-			Delta: r.Teachers.Delta, Affected: r.Affected,
+			K: r.votes(), M: m, Epsilon: r.Each().Epsilon, TeacherDelta: r.Each().Delta,
+			Delta: r.Each().Delta, Affected: r.reach(),
 		}
 		if err := p.Validate(); err != nil {
 			return p, err
@@ -124,14 +118,14 @@ func (r *Request) allowance(limit float64) kind {
 		return p, p.Validate()
 	}
 	return kind{
-		name: ensemble.OptimalTeachers, most: float64(r.Affected),
-		guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
+		name: ensemble.OptimalTeachers, most: float64(r.reach()),
+		guess: func() float64 { return r.sharedEpsilon() / max(r.Each().Epsilon, 1e-9) },
 		answers: func(m float64) (ensemble.Answers, error) {
 			p, err := problem(m)
 			if err != nil {
 				return ensemble.Answers{}, err
 			}
-			return r.dearest(p, r.Teachers)
+			return r.dearest(p, r.Each())
 		},
 		build: func(ctx context.Context, m float64) (Choice, error) {
 			p, err := problem(m)
@@ -146,13 +140,13 @@ func (r *Request) allowance(limit float64) kind {
 // plain returns the problem of releasing the majority itself: m = t. Its δ is rounded up, so that
 // the teachers reached certainly cost no more.
 func (r *Request) plain() (constraints.Problem, error) {
-	all, err := accountant.Basic(r.Affected, r.Teachers)
+	all, err := accountant.Basic(r.reach(), r.Each())
 	if err != nil {
 		return constraints.Problem{}, err
 	}
 	p := constraints.Problem{
-		K: r.K, M: float64(r.Affected), Epsilon: r.Teachers.Epsilon, TeacherDelta: r.Teachers.Delta,
-		Delta: all.Delta, Affected: r.Affected,
+		K: r.votes(), M: float64(r.reach()), Epsilon: r.Each().Epsilon, TeacherDelta: r.Each().Delta,
+		Delta: all.Delta, Affected: r.reach(),
 	}
 	return p, p.Validate()
 }
@@ -161,8 +155,8 @@ func (r *Request) plain() (constraints.Problem, error) {
 func (r *Request) optimal(delta float64) kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	problem := func(epsilon float64) constraints.Problem {
-		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta,
-			Affected: r.Affected}
+		return constraints.Problem{K: r.votes(), TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta,
+			Affected: r.reach()}
 	}
 	return kind{
 		name: ensemble.OptimalCounts, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
@@ -185,7 +179,7 @@ func (r *Request) dearest(p constraints.Problem,
 	return ensemble.Answers{
 		Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: epsilon, Delta: delta},
 		Teachers: teachers,
-		K:        r.K, Affected: r.Affected, Randomness: ensemble.FreshTeachers, Slack: slack,
+		K:        r.votes(), Affected: r.reach(), Randomness: ensemble.FreshTeachers, Slack: slack,
 	}, p.Validate()
 }
 
@@ -212,7 +206,7 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem) (Choice, er
 func (r *Request) plurality() kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	problem := func(epsilon float64) plurality.Problem {
-		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
+		return plurality.Problem{K: r.votes(), Classes: r.Classes, Epsilon: epsilon, Affected: r.reach()}
 	}
 	return kind{
 		name: ensemble.OptimalCounts, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
@@ -224,7 +218,7 @@ func (r *Request) plurality() kind {
 			slack, _ := r.slack(0)
 			return ensemble.Answers{
 				Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: x}, Teachers: nothing,
-				K: r.K, Affected: r.Affected, Randomness: ensemble.FreshTeachers, Slack: slack,
+				K: r.votes(), Affected: r.reach(), Randomness: ensemble.FreshTeachers, Slack: slack,
 			}, nil
 		},
 		build: func(ctx context.Context, x float64) (Choice, error) {

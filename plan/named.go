@@ -220,7 +220,7 @@ func (r *Request) checkLosses() error {
 	r.For, r.Agreement = ForLabels, 0
 	if r.Votes == nil {
 		var err error
-		r.Votes, err = NamedLaw(r.K, r.Classes, 0, r.Losses.Shares)
+		r.Votes, err = NamedLaw(r.votes(), r.Classes, 0, r.Losses.Shares)
 		return err
 	}
 	return nil

@@ -22,14 +22,14 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 	best := p.Choices[0]
 	note := func(format string, args ...any) { notes = append(notes, o.text(format, args...)) }
 	switch {
-	case best.Frozen && r.Affected == 1:
+	case best.Frozen && r.reach() == 1:
 		note("No noise is needed: the teachers are private, and with disjoint data (%s 1) one "+
 			"record reaches one of them. All labels together cost %s, however many.",
 			pAffected, best.Total.Short())
 	case best.Frozen:
 		note("No noise is needed: the teachers are private, and all labels are computed from "+
 			"them. One record reaches %d of them, which cost %s together, however many labels.",
-			r.Affected, best.Total.Short())
+			r.reach(), best.Total.Short())
 	case best.NoNoise:
 		note("No noise is needed: all the votes that one record reaches may be revealed within " +
 			"the budget.")
@@ -55,7 +55,7 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 		note("At most %d of the %d labels of a question are counted of a teacher, so a label has at most %s of the "+
 			"%d votes on average: most labels are no, and always no may agree more often than any of these. The "+
 			"expected agreement is that of %s.", s.MostYes, s.Labels,
-			num.Outward(float64(s.MostYes*s.TeachersOf(r.K))/float64(s.Labels), 3, true), s.TeachersOf(r.K), expected)
+			num.Outward(float64(s.MostYes*r.K)/float64(s.Labels), 3, true), r.K, expected)
 	}
 	if best.Name == ensemble.LabelNoise {
 		note("A table for %d labels of so many teachers and classes is too large: noise that is priced by "+
@@ -72,10 +72,10 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 	}
 	if p.FitsIfDisjoint && !p.Fits {
 		note("If the teachers' data are disjoint, say %s 1: then no noise is needed.", pAffected)
-	} else if r.Affected == r.K && r.K > 1 && !p.Fits && !o.ReachStated {
+	} else if r.reach() == r.votes() && r.votes() > 1 && !p.Fits && !o.ReachStated {
 		note("Neither %s nor %s was given, so one record may reach all %d teachers. If their data "+
 			"are disjoint, say %s disjoint: labels are then much better.",
-			pAffected, pData, r.K, pData)
+			pAffected, pData, r.votes(), pData)
 	}
 	if p.Advice != nil {
 		notes = append(notes, p.Advice.notes(r, best.Worth)...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
@@ -17,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
@@ -28,23 +30,16 @@ const maxEpsilon = check.MaxTotalEpsilon
 
 // Request states the input of a plan. All privacy figures are for one neighbouring relation.
 type Request struct {
-	K, Classes int // teachers and, with Several.YesFrom, public votes; and what each may vote for
-	// (ε, Δ) of one teacher, or ε = +Inf where they promise nothing. Required.
-	Teachers   accountant.Cost
-	Randomness ensemble.TeacherRandomness // required where the teachers promise something
-	// t: the most teachers that one record reaches; K if unknown. Required.
-	Affected   int
-	Neighbours accountant.Relation // required
-	Budget     accountant.Cost     // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
-	Queries    int                 // Q: how many labels, from 1 to accountant.MaxOptimalCount
-	// Several has L, τ and YesFrom of questions with several yes/no labels. Queries is then the number of answers that
-	// they are charged as (ensemble.Several.Answers), a whole number for each question. Classes is 2, and
-	// the teachers promise nothing.
-	Several ensemble.Several
+	// Stated is what is known of the teachers and their votes: K, Classes and Neighbours are required, and
+	// Teachers where they promise something. Teachers whose votes may be missing, or are on several labels, must
+	// promise nothing: nothing says that their promise covers whether they vote, or all labels together. Several
+	// knows its teachers (ensemble.Several.Of). What is of one answer is left out: it is what a plan finds.
+	ensemble.Stated
+	Budget accountant.Cost // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
+	// Queries is Q, how many labels, from 1 to accountant.MaxOptimalCount. With Several it is the number of answers
+	// that they are charged as (ensemble.Several.Answers), a whole number for each question.
+	Queries int  `flag:"queries"`
 	Votes   *Law // what expected agreement is over. Defaults to DefaultLaw.
-	// Missing plans for votes that may be missing (ensemble.Setting.Missing). Teachers must promise
-	// nothing then: nothing says that their promise covers whether they vote.
-	Missing bool
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
 	Abstain bool
@@ -54,7 +49,7 @@ type Request struct {
 	For Purpose
 	// Agreement in [0, 1] is the wanted expected agreement. A plan that does not reach it advises a
 	// budget, or a number of queries, that does. 0 asks for no advice.
-	Agreement float64
+	Agreement float64 `flag:"agreement"`
 	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
 	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
 	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
@@ -80,13 +75,6 @@ type Request struct {
 
 // ErrBeingMade is why a mechanism that is a table is none of an early plan.
 var ErrBeingMade = errors.New("it is being worked out")
-
-// Of returns the request for stated teachers and votes, with the worst case for what is not stated.
-// It has no budget and no number of queries.
-func Of(s ensemble.Stated) Request {
-	return Request{K: s.Several.Votes(s.K), Classes: s.Classes, Teachers: s.Each(), Randomness: s.Teachers,
-		Affected: s.Reach(s.K), Neighbours: s.Neighbours, Missing: s.Missing, Several: s.Several}
-}
 
 // DefaultWork is the default of Request.Work: some twenty seconds of a core.
 const DefaultWork = 400_000_000
@@ -160,14 +148,22 @@ func SolvePlurality(ctx context.Context, p plurality.Problem, o plurality.Object
 	return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: 1e-4, Work: work})
 }
 
+// ofOneAnswer are the parameters of ensemble.Stated that a plan finds.
+var ofOneAnswer = []string{"m", "label-eps", "delta", "mechanism", "threshold", "check-ratio"}
+
 // validate fills in the defaults and checks the rest.
 func (r *Request) validate() error {
+	for _, p := range param.Of(r.Stated) {
+		if p.Stated() && slices.Contains(ofOneAnswer, p.Flag) {
+			return check.Want(string(p.Name), reflect.Indirect(p.Value).Interface(), "left out: a plan finds it")
+		}
+	}
 	if err := cmp.Or(r.setting().Validate(), r.checkSeveral(), r.checkLosses()); err != nil {
 		return err
 	}
 	if r.Votes == nil {
 		var err error
-		if r.Votes, err = DefaultLaw(r.K, r.Classes); err != nil {
+		if r.Votes, err = DefaultLaw(r.votes(), r.Classes); err != nil {
 			return err
 		}
 	}
@@ -176,7 +172,7 @@ func (r *Request) validate() error {
 		return check.Wantf("budget epsilon", r.Budget.Epsilon, "in (0, %d]", maxEpsilon)
 	case r.Queries < 1 || r.Queries > accountant.MaxOptimalCount:
 		return check.Wantf("queries", r.Queries, "between 1 and %d", accountant.MaxOptimalCount)
-	case r.Votes.k != r.K || r.Votes.classes != r.Classes:
+	case r.Votes.k != r.votes() || r.Votes.classes != r.Classes:
 		return errors.New("the expected votes must have the same numbers of teachers and classes")
 	}
 	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta),
@@ -184,7 +180,7 @@ func (r *Request) validate() error {
 		return err
 	}
 	if r.Solve == nil && r.Classes == 2 {
-		counts, err := gamma.TwoSidedCounts(r.K, cmp.Or(r.Votes.mean, gamma.DefaultPriorMean))
+		counts, err := gamma.TwoSidedCounts(r.votes(), cmp.Or(r.Votes.mean, gamma.DefaultPriorMean))
 		if err != nil {
 			return err
 		}
@@ -218,42 +214,42 @@ func (r *Request) validate() error {
 		return check.Want("work", r.Work, "≥ 0")
 	}
 	r.Work = cmp.Or(r.Work, DefaultWork)
-	if each := r.Several.PerQuestion(r.Affected); r.Queries%each != 0 || r.Several.Labels > 0 && r.Classes != 2 {
+	if each := r.Several.PerQuestion(r.reach()); r.Queries%each != 0 || r.Several.Labels > 0 && r.Classes != 2 {
 		return check.Wantf("queries", r.Queries, "a multiple of %d, the number of answers that each question is "+
 			"charged as", each)
 	}
 	if !r.promise() {
-		return check.Delta("teacher delta", r.Teachers.Delta)
+		return check.Delta("teacher delta", r.Each().Delta)
 	}
 	if r.Several.Labels > 0 {
-		return check.Want("epsilon", r.Teachers.Epsilon, "infinite for several labels of a question: a promise "+
+		return check.Want("epsilon", r.Each().Epsilon, "infinite for several labels of a question: a promise "+
 			"about one label is none about all of them")
 	}
 	if r.Missing {
-		return check.Want("epsilon", r.Teachers.Epsilon,
+		return check.Want("epsilon", r.Each().Epsilon,
 			"infinite where a vote may be missing: the teachers' promise need not cover whether they vote")
 	}
-	if r.Teachers == (accountant.Cost{}) {
-		return check.Want("teachers' cost", r.Teachers,
+	if r.Each() == (accountant.Cost{}) {
+		return check.Want("teachers' cost", r.Each(),
 			"stated: more than (0, 0), or with epsilon = +Inf where they promise nothing")
 	}
-	if r.Randomness != ensemble.FreshTeachers && r.Randomness != ensemble.FrozenTeachers {
+	if r.Teachers != ensemble.FreshTeachers && r.Teachers != ensemble.FrozenTeachers {
 		return check.Want("teachers", "not stated", `"fresh" or "frozen"`)
 	}
-	return cmp.Or(check.TeacherEpsilon(r.Teachers.Epsilon),
-		check.Delta("teacher delta", r.Teachers.Delta))
+	return cmp.Or(check.TeacherEpsilon(r.Each().Epsilon),
+		check.Delta("teacher delta", r.Each().Delta))
 }
 
 // checkSeveral checks what is stated of several labels, and fills in the law of votes that follows from it.
 func (r *Request) checkSeveral() error {
 	s := r.Several
-	if err := cmp.Or(s.Validate(), s.Fits(r.K)); err != nil {
+	if err := cmp.Or(s.Validate(), s.Fits(r.votes())); err != nil {
 		return err
 	}
 	if s.YesFrom == "" {
 		return nil
 	}
-	if err := check.Affected(r.Affected, s.Teachers); err != nil {
+	if err := check.Affected(r.reach(), s.Teachers); err != nil {
 		return err
 	}
 	if r.Missing {
@@ -269,13 +265,22 @@ func (r *Request) checkSeveral() error {
 // Questions returns how many questions the plan is for; as many as labels where each has one.
 func (r *Request) Questions() int {
 	r = handle.Made(r)
-	return r.Queries / max(1, r.Several.PerQuestion(r.Affected))
+	return r.Queries / max(1, r.Several.PerQuestion(r.reach()))
 }
 
 // Labels returns how many labels are drawn: Queries, or all of all questions.
 func (r *Request) Labels() int { return r.Questions() * max(1, handle.Made(r).Several.Labels) }
 
-func (r *Request) promise() bool { return !math.IsInf(r.Teachers.Epsilon, 1) }
+func (r *Request) promise() bool { return r.Promised() }
+
+// votes returns how many votes a label has: those of the teachers, and public ones.
+func (r *Request) votes() int { return r.Several.Votes(r.K) }
+
+// reach returns t, the most teachers that one record reaches.
+func (r *Request) reach() int { return r.Reach(r.K) }
+
+// setting returns the setting of mechanisms over vote counts.
+func (r *Request) setting() ensemble.Setting { return r.Setting(r.K, r.Classes) }
 
 // New plans the labels. The errors name the parameter that breaks its rule; are an
 // *InfeasibleError where no mechanism keeps the budget; or are a solver's, or ctx.Err().
@@ -297,7 +302,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 			return p, err
 		}
 	}
-	promise := r.promise() && r.Randomness == ensemble.FreshTeachers
+	promise := r.promise() && r.Teachers == ensemble.FreshTeachers
 	if r.Missing {
 		for _, d := range ensemble.Mechanisms() {
 			if d.Table != ensemble.NoTable && !d.Missing {
@@ -455,9 +460,9 @@ func (p *Plan) rank(purpose Purpose, costs bool) {
 
 // own sets p.Fits, p.Training and p.FitsIfDisjoint by the teachers' own privacy.
 func (r *Request) own(p *Plan) error {
-	a := ensemble.Answers{K: r.K, Affected: r.Affected, Teachers: r.Teachers, Randomness: r.Randomness,
+	a := ensemble.Answers{K: r.votes(), Affected: r.reach(), Teachers: r.Each(), Randomness: r.Teachers,
 		Queries: r.Queries}
-	if r.Randomness == ensemble.FreshTeachers {
+	if r.Teachers == ensemble.FreshTeachers {
 		a.Delta = r.Budget.Delta // the votes themselves may be composed at any δ
 	}
 	fits := func(a ensemble.Answers) (*ensemble.Total, bool, error) {
@@ -471,7 +476,7 @@ func (r *Request) own(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if p.Fits = ok; r.Randomness == ensemble.FrozenTeachers {
+	if p.Fits = ok; r.Teachers == ensemble.FrozenTeachers {
 		p.Training = training
 	}
 	a.Affected = 1
@@ -483,7 +488,7 @@ func (r *Request) own(p *Plan) error {
 // in floating point. The comparison is exact: such a budget does not pay for c.
 func (r *Request) roundedBelow(c accountant.Cost) bool {
 	over := c.Delta - r.Budget.Delta
-	return c.Epsilon <= r.Budget.Epsilon && over > 0 && over <= float64(r.K+4)*0x1p-52 &&
+	return c.Epsilon <= r.Budget.Epsilon && over > 0 && over <= float64(r.votes()+4)*0x1p-52 &&
 		over <= c.Delta/100
 }
 
@@ -500,7 +505,7 @@ func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice,
 	}
 	if !c.NoNoise {
 		return Choice{}, fmt.Errorf("the majority of teachers that cost %v is not shown to cost %v",
-			r.Teachers, training.Cost)
+			r.Each(), training.Cost)
 	}
 	c.Slack, c.Frozen, c.Total, c.Rule = 0, true, training.Cost, training.Rule
 	c.answers.Slack, c.answers.Randomness = 0, ensemble.FrozenTeachers
@@ -540,7 +545,7 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	if k.tries > 0 {
 		// A larger x may fit, but not twice as large.
 		label := k.label(2 * x)
-		if most := r.Votes.most(r.Affected, label); r.Votes.useless(most) {
+		if most := r.Votes.most(r.reach(), label); r.Votes.useless(most) {
 			return Choice{}, &UselessError{label, most, r.Votes.Guess()}
 		}
 	}

@@ -35,10 +35,16 @@ func request(t testing.TB, k, classes int, teachers accountant.Cost) Request {
 		t.Fatal(err)
 	}
 	return Request{
-		K: k, Classes: classes, Teachers: teachers, Affected: 1, Neighbours: accountant.ReplaceOne,
+		Stated: ensemble.Stated{K: k, Classes: classes, Epsilon: &teachers.Epsilon, TeacherDelta: &teachers.Delta,
+			Affected: new(1), Neighbours: accountant.ReplaceOne},
 		Budget: accountant.Cost{Epsilon: 2, Delta: 1e-5}, Queries: 10, Votes: votes,
 		SolveAnswers: normalNoise,
 	}
+}
+
+// state states what each teacher promises, and how the teachers vote.
+func (r *Request) state(each accountant.Cost, how ensemble.TeacherRandomness) {
+	r.Epsilon, r.TeacherDelta, r.Teachers = &each.Epsilon, &each.Delta, how
 }
 
 // normalNoise makes tables for many answers quickly.
@@ -98,26 +104,25 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 		}
 		k := rapid.IntRange(1, 9).Draw(rt, "K")
 		r := request(t, k, rapid.IntRange(2, 4).Draw(rt, "classes"), nothing)
-		r.Affected = rapid.IntRange(1, k).Draw(rt, "affected")
+		r.Affected = new(rapid.IntRange(1, k).Draw(rt, "affected"))
 		r.Queries = rapid.IntRange(1, 60).Draw(rt, "queries")
 		r.Budget = accountant.Cost{
 			Epsilon: rapid.SampledFrom([]float64{0.3, 1, 2.5, 7}).Draw(rt, "E"),
 			Delta:   rapid.SampledFrom([]float64{0, 1e-9, 1e-5, 3e-3}).Draw(rt, "D"),
 		}
 		if rapid.Bool().Draw(rt, "private") {
-			r.Teachers = accountant.Cost{
+			r.state(accountant.Cost{
 				Epsilon: rapid.SampledFrom([]float64{0.01, 0.2, 1}).Draw(rt, "eps"),
 				Delta:   rapid.SampledFrom([]float64{0, 1e-8, 1e-4}).Draw(rt, "Delta"),
-			}
-			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers,
-				ensemble.FrozenTeachers}).Draw(rt, "randomness")
+			}, rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers,
+				ensemble.FrozenTeachers}).Draw(rt, "randomness"))
 		}
 		r.For = rapid.SampledFrom([]Purpose{"", ForStudent, ForLabels}).Draw(rt, "purpose")
 		p := mustPlan(t, r)
-		all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
+		all := r.kinds(r.promise() && r.Teachers == ensemble.FreshTeachers)
 		for i, c := range p.Choices {
-			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected ||
-				c.Mechanism.Problem().Affected != r.Affected {
+			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != *r.Affected ||
+				c.Mechanism.Problem().Affected != *r.Affected {
 				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Mechanism.Problem().Affected)
 			}
 			value := func(c Choice) float64 { return math.Sqrt(c.Worth.Each()) }
@@ -128,7 +133,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 				rt.Fatalf("%s is after %s", c.Name, p.Choices[i-1].Name)
 			}
 			if c.Frozen {
-				if want, err := accountant.Basic(r.Affected, r.Teachers); err != nil || c.Total != want ||
+				if want, err := accountant.Basic(*r.Affected, r.Each()); err != nil || c.Total != want ||
 					!c.NoNoise {
 					rt.Fatalf("frozen: %v, want %v, %v", c.Total, want, err)
 				}
@@ -136,7 +141,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			}
 			teachers := c.Mechanism.Teachers()
 			if private := !math.IsInf(teachers.Epsilon, 1); private &&
-				(teachers != r.Teachers || r.Randomness != ensemble.FreshTeachers) {
+				(teachers != r.Each() || r.Teachers != ensemble.FreshTeachers) {
 				rt.Fatalf("%s presumes teachers that cost %v", c.Name, teachers)
 			}
 			again, err := c.Mechanism.Answers(r.Queries, c.Slack).Total()
@@ -169,7 +174,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 // label.
 func TestFrozenAndFresh(t *testing.T) {
 	r := request(t, 11, 2, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
-	r.Affected, r.Randomness = 4, ensemble.FrozenTeachers
+	r.Affected, r.Teachers = new(4), ensemble.FrozenTeachers
 	r.Budget.Epsilon = 0.4 // exactly four teachers
 	for _, r.Queries = range []int{1, 10, 1_000_000} {
 		p := mustPlan(t, r)
@@ -186,7 +191,7 @@ func TestFrozenAndFresh(t *testing.T) {
 			t.Errorf("δ = %v: fits %v", delta, p.Fits)
 		}
 	}
-	r.Queries, r.Affected = 10, 5
+	r.Queries, r.Affected = 10, new(5)
 	p := mustPlan(t, r)
 	if p.Fits || p.Training == nil || p.Training.Cost.Epsilon != 0.5 || !p.FitsIfDisjoint {
 		t.Errorf("training: %+v", p.Training)
@@ -196,7 +201,7 @@ func TestFrozenAndFresh(t *testing.T) {
 			t.Errorf("%s rests on teachers that cost too much: %+v", c.Name, c.Mechanism.Problem())
 		}
 	}
-	r.Affected, r.Randomness = 4, ensemble.FreshTeachers
+	r.Affected, r.Teachers = new(4), ensemble.FreshTeachers
 	p = mustPlan(t, r)
 	c := p.named(t, ensemble.OptimalTeachers)
 	if p.Fits || p.Training != nil || c.NoNoise || c.Mechanism.Problem().M >= 4 ||
@@ -214,7 +219,7 @@ func TestFrozenAndFresh(t *testing.T) {
 // More than two classes without need of noise: said, though there is no mechanism for it.
 func TestManyClassesOfPrivateTeachers(t *testing.T) {
 	r := request(t, 11, 3, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
-	r.Randomness = ensemble.FrozenTeachers
+	r.Teachers = ensemble.FrozenTeachers
 	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == ensemble.OptimalTeachers ||
 		p.Choices[0].Frozen {
 		t.Errorf("%+v", p)
@@ -228,7 +233,7 @@ func TestAdviceIsFeasible(t *testing.T) {
 		request(t, 11, 2, nothing),
 		func() Request {
 			r := request(t, 11, 2, accountant.Cost{Epsilon: 0.4, Delta: 1e-9})
-			r.Randomness, r.Affected = ensemble.FreshTeachers, 3
+			r.Teachers, r.Affected = ensemble.FreshTeachers, new(3)
 			return r
 		}(),
 	} {
@@ -317,15 +322,14 @@ func TestRequestErrors(t *testing.T) {
 		"budget epsilon = NaN":               func(r *Request) { r.Budget.Epsilon = math.NaN() },
 		"budget delta = 1, but":              func(r *Request) { r.Budget.Delta = 1 },
 		"queries = 0, but":                   func(r *Request) { r.Queries = 0 },
-		"affected = 12, but":                 func(r *Request) { r.Affected = 12 },
+		"affected = 12, but":                 func(r *Request) { r.Affected = new(12) },
 		"number of classes = 1":              func(r *Request) { r.Classes = 1 },
 		"same numbers of teachers and class": func(r *Request) { r.Votes, _ = DefaultLaw(r.K, 3) },
 		"agreement = 2, but":                 func(r *Request) { r.Agreement = 2 },
-		"teachers = not stated":              func(r *Request) { r.Teachers.Epsilon = 1 },
-		"teachers' cost = (0, 0)":            func(r *Request) { r.Teachers = accountant.Cost{} },
+		"teachers = not stated":              func(r *Request) { r.Epsilon = new(1.0) },
+		"teachers' cost = (0, 0)":            func(r *Request) { r.state(accountant.Cost{}, "") },
 		"epsilon = -1, but": func(r *Request) {
-			r.Teachers.Epsilon, r.Randomness = -1,
-				ensemble.FreshTeachers
+			r.Epsilon, r.Teachers = new(-1.0), ensemble.FreshTeachers
 		},
 	} {
 		r := request(t, 11, 2, nothing)
@@ -365,9 +369,8 @@ func TestGrid(t *testing.T) {
 // and refuses private teachers, of whom nothing says that their promise covers whether they vote. A
 // sample's votes that are not all there are taken then, and only then.
 func TestPlanForVotesThatMayBeNone(t *testing.T) {
-	r := Request{K: 9, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 4, Delta: 1e-5}, Queries: 10,
-		Missing: true}
+	r := Request{Stated: ensemble.Stated{K: 9, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne, Missing: true},
+		Budget: accountant.Cost{Epsilon: 4, Delta: 1e-5}, Queries: 10}
 	p := must.Get(New(t.Context(), r))(t)
 	refused := map[string]bool{}
 	for _, x := range p.Refused {
@@ -407,8 +410,7 @@ func TestPlanForVotesThatMayBeNone(t *testing.T) {
 	if _, err := New(t.Context(), r); err == nil {
 		t.Error("votes that are none were planned for mechanisms that take none")
 	}
-	r.Votes, r.Missing, r.Teachers, r.Randomness = nil, true, accountant.Cost{Epsilon: 0.1},
-		ensemble.FreshTeachers
+	r.Votes, r.Missing, r.Epsilon, r.Teachers = nil, true, new(0.1), ensemble.FreshTeachers
 	var bad *check.Error
 	if _, err := New(t.Context(), r); !errors.As(err, &bad) || bad.Name != "epsilon" {
 		t.Errorf("private teachers: %v", err)

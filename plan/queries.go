@@ -101,7 +101,7 @@ func Sizes(ctx context.Context, r Request, sizes []Size) ([]Sized, error) {
 	r.Progress, r.Agreement = nil, 0
 	var out []Sized
 	for i, size := range sizes {
-		r.K, r.Affected, r.Votes = size.K, size.Affected, size.Votes
+		r.K, r.Affected, r.Votes = size.K, &size.Affected, size.Votes
 		p, err := New(ctx, r)
 		s := Sized{Size: size}
 		if err == nil {

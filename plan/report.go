@@ -137,7 +137,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		return &Report{}
 	}
 	out := &Report{
-		Queries: r.Queries, K: r.Several.TeachersOf(r.K), Classes: r.Classes, Affected: r.Affected,
+		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.reach(),
 		Neighbours: r.Neighbours.String(), Budget: r.Budget,
 		Teachers: "promise nothing", NoNoiseNeeded: p.Fits, Useless: p.Useless,
 		For:           r.purpose(),
@@ -148,7 +148,7 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		out.Questions, out.Several = r.Questions(), &r.Several
 	}
 	if r.promise() {
-		out.Teachers, out.PerTeacher = string(r.Randomness), &r.Teachers
+		out.Teachers, out.PerTeacher = string(r.Teachers), new(r.Each())
 	}
 	if t := p.Training; t != nil {
 		out.Training = &t.Cost

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -15,17 +14,16 @@ import (
 
 // Notes and warnings name parameters, or what a front end calls them, and are those of the plan.
 func TestReportNotes(t *testing.T) {
-	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	votes := must.Get(NewSample(3, 2))(t)
 	if err := votes.Add([]int{1, 2}); err != nil {
 		t.Fatal(err)
 	}
 	prior := must.Get(Prior(3, 2, 0.75))(t)
 	base := Request{
-		K: 3, Classes: 2, Affected: 3, Neighbours: accountant.ReplaceOne, Votes: prior, Teachers: nothing,
-		Budget: accountant.Cost{Epsilon: 6}, Queries: 2,
+		Stated: ensemble.Stated{K: 3, Classes: 2, Affected: new(3), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: 6}, Queries: 2, Votes: prior,
 	}
-	private := accountant.Cost{Epsilon: 0.1}
+	private := new(0.1)
 	for name, tt := range map[string]struct {
 		change func(*Request)
 		o      ReportOptions
@@ -41,19 +39,19 @@ func TestReportNotes(t *testing.T) {
 			[]string{"Neither --affected nor --data was given",
 				"agreement was computed from the votes: it is NOT PRIVATE"}, ""},
 		"frozen, disjoint": {func(r *Request) {
-			r.Affected, r.Teachers, r.Randomness = 1, private, ensemble.FrozenTeachers
+			r.Affected, r.Epsilon, r.Teachers = new(1), private, ensemble.FrozenTeachers
 		}, ReportOptions{}, []string{"No noise is needed: the teachers are private, and with disjoint " +
 			"data (affected 1) one record reaches one of them. All labels together cost (0.1, 0), " +
 			"however many."}, ""},
 		"frozen, too dear": {func(r *Request) {
-			r.Affected, r.Teachers, r.Randomness, r.Budget = 3, private, ensemble.FrozenTeachers,
+			r.Affected, r.Epsilon, r.Teachers, r.Budget = new(3), private, ensemble.FrozenTeachers,
 				accountant.Cost{Epsilon: 0.2}
 		}, ReportOptions{}, []string{"The teachers' own privacy does not fit: their training costs",
 			"No mechanism is useful",
 			"If the teachers' data are disjoint, say affected 1: then no noise is needed."}, ""},
 		"frozen, too dear by a rounding": {func(r *Request) {
-			r.Affected, r.Randomness = 3, ensemble.FrozenTeachers
-			r.Teachers = accountant.Cost{Epsilon: 0.1, Delta: 1e-5}
+			r.Affected = new(3)
+			r.state(accountant.Cost{Epsilon: 0.1, Delta: 1e-5}, ensemble.FrozenTeachers)
 			// 1-(1-1e-5)^3 in floating point; exactly it is 2.9999700001e-05
 			r.Budget = accountant.Cost{Epsilon: 0.3, Delta: 2.9999700000837848e-05}
 		}, ReportOptions{Name: func(p string) string { return "--" + p }},
@@ -61,11 +59,11 @@ func TestReportNotes(t *testing.T) {
 				"δ = 2.9999700001e-05, and the budget's δ = 2.9999700000837848e-05 is below that."},
 			"does not fit: their training"},
 		"no noise": {func(r *Request) {
-			r.Affected, r.Teachers, r.Randomness, r.Queries = 1, private, ensemble.FreshTeachers, 1
+			r.Affected, r.Epsilon, r.Teachers, r.Queries = new(1), private, ensemble.FreshTeachers, 1
 		}, ReportOptions{}, []string{"No noise is needed: all the votes that one record reaches may be " +
 			"revealed within the budget."}, ""},
 		"many classes": {func(r *Request) {
-			r.Affected, r.Teachers, r.Randomness, r.Classes = 1, private, ensemble.FrozenTeachers, 3
+			r.Affected, r.Epsilon, r.Teachers, r.Classes = new(1), private, ensemble.FrozenTeachers, 3
 			r.Votes = must.Get(Prior(3, 3, 0.75))(t)
 		}, ReportOptions{}, []string{"The teachers' own privacy fits the budget without noise: the class with the most votes"},
 			"No noise is needed"},
@@ -75,7 +73,7 @@ func TestReportNotes(t *testing.T) {
 			"labels of a question are counted"},
 		"all of several labels": {func(r *Request) { r.Queries, r.Several = 5, ensemble.Several{Labels: 5, MostYes: 5} }, ReportOptions{}, nil,
 			"labels of a question are counted"},
-		"wanted more": {func(r *Request) { r.Affected, r.Budget.Epsilon, r.Agreement = 1, 0.5, 0.9 },
+		"wanted more": {func(r *Request) { r.Affected, r.Budget.Epsilon, r.Agreement = new(1), 0.5, 0.9 },
 			ReportOptions{},
 			[]string{"For 90.00 % agreement, 2 labels need a budget of ε = ",
 				"For 90.00 % agreement, this budget pays for "}, ""},
@@ -105,10 +103,8 @@ func TestReportNotes(t *testing.T) {
 // A report has the plan's choices and refusals, of which there is a list where there are none.
 func TestReportIsThePlan(t *testing.T) {
 	r := Request{
-		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne,
-		Votes:    must.Get(Prior(3, 2, 0.75))(t),
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5},
-		Queries: 2,
+		Stated: ensemble.Stated{K: 3, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Votes:  must.Get(Prior(3, 2, 0.75))(t), Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5}, Queries: 2,
 	}
 	p := must.Get(New(t.Context(), r))(t)
 	report := NewReport(r, p, ReportOptions{})

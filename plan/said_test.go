@@ -39,7 +39,7 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		}
 	}
 	promise := func(epsilon, delta float64, how ensemble.TeacherRandomness) func(*Request) {
-		return func(r *Request) { r.Teachers, r.Randomness = accountant.Cost{Epsilon: epsilon, Delta: delta}, how }
+		return func(r *Request) { r.state(accountant.Cost{Epsilon: epsilon, Delta: delta}, how) }
 	}
 	frozen, fresh := promise(0.1, 1e-7, ensemble.FrozenTeachers), promise(0.1, 1e-7, ensemble.FreshTeachers)
 	flags := ReportOptions{ReachStated: true, Records: 100, Classes: []string{"no", "yes"}, Name: func(p string) string { return "--" + p }}
@@ -50,8 +50,8 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		o      ReportOptions
 	}{
 		{"base", func(*Request) {}, ReportOptions{}}, {"base, named", func(*Request) {}, flags},
-		{"all reached", func(r *Request) { r.Affected = 3 }, ReportOptions{}},
-		{"all reached, named", func(r *Request) { r.Affected = 3 }, ReportOptions{Name: flags.Name}},
+		{"all reached", func(r *Request) { r.Affected = new(3) }, ReportOptions{}},
+		{"all reached, named", func(r *Request) { r.Affected = new(3) }, ReportOptions{Name: flags.Name}},
 		{"add-remove, no delta", func(r *Request) { r.Neighbours, r.Budget.Delta = accountant.AddOrRemoveOne, 0 }, ReportOptions{}},
 		{"of votes", func(r *Request) { r.Votes = votes }, flags},
 		{"wanted more", func(r *Request) { r.Agreement = 0.95 }, ReportOptions{}},
@@ -60,15 +60,15 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		{"for nothing", func(r *Request) { r.For = "fun" }, ReportOptions{}},
 		{"three classes", func(r *Request) { r.Classes, r.Votes = 3, nil }, ReportOptions{}},
 		{"three classes, frozen", func(r *Request) { r.Classes, r.Votes = 3, nil; frozen(r) }, ReportOptions{}},
-		{"frozen", frozen, ReportOptions{}}, {"frozen, reach 2", func(r *Request) { r.Affected = 2; frozen(r) }, ReportOptions{}},
-		{"frozen, too dear", func(r *Request) { r.Affected, r.Budget.Epsilon = 3, 0.2; frozen(r) }, ReportOptions{}},
+		{"frozen", frozen, ReportOptions{}}, {"frozen, reach 2", func(r *Request) { r.Affected = new(2); frozen(r) }, ReportOptions{}},
+		{"frozen, too dear", func(r *Request) { r.Affected, r.Budget.Epsilon = new(3), 0.2; frozen(r) }, ReportOptions{}},
 		{"frozen, too dear by a rounding", func(r *Request) {
 			promise(0.1, 1e-5, ensemble.FrozenTeachers)(r)
-			r.Affected, r.Budget = 3, accountant.Cost{Epsilon: 0.3, Delta: 2.9999700000837848e-05}
+			r.Affected, r.Budget = new(3), accountant.Cost{Epsilon: 0.3, Delta: 2.9999700000837848e-05}
 		}, flags},
 		{"fresh", func(r *Request) { r.Budget.Delta = 1e-5; fresh(r) }, ReportOptions{}}, {"fresh, one label", func(r *Request) { r.Queries = 1; fresh(r) }, ReportOptions{}},
 		{"fresh, reach 3, wanted more", func(r *Request) {
-			r.Affected, r.Agreement, r.Budget = 2, 0.97, accountant.Cost{Epsilon: 0.15, Delta: 1e-5}
+			r.Affected, r.Agreement, r.Budget = new(2), 0.97, accountant.Cost{Epsilon: 0.15, Delta: 1e-5}
 			fresh(r)
 		}, ReportOptions{}},
 		{"fresh, dear", promise(3, 0, ensemble.FreshTeachers), ReportOptions{}},
@@ -89,8 +89,8 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 			r.Classes, r.Votes, r.Losses.Shares, r.Budget.Delta = 3, nil, plurality.Shares{0.6, 0.3, 0.1}, 0
 		}, ReportOptions{}},
 		{"worthless", func(r *Request) { r.Budget.Delta = 0.5 }, flags},
-		{"useless", func(r *Request) { r.Budget.Epsilon, r.Affected = 0.01, 3 }, ReportOptions{}},
-		{"useless, three classes", func(r *Request) { r.Classes, r.Votes, r.Budget.Epsilon, r.Affected = 3, nil, 0.01, 3 }, ReportOptions{}},
+		{"useless", func(r *Request) { r.Budget.Epsilon, r.Affected = 0.01, new(3) }, ReportOptions{}},
+		{"useless, three classes", func(r *Request) { r.Classes, r.Votes, r.Budget.Epsilon, r.Affected = 3, nil, 0.01, new(3) }, ReportOptions{}},
 		{"too little", func(r *Request) { r.Budget, r.Queries = accountant.Cost{Epsilon: 1e-6}, 100 }, ReportOptions{}},
 		{"teachers missing", func(r *Request) { r.Missing = true; fresh(r) }, ReportOptions{}},
 		{"teachers of several labels", func(r *Request) { r.Several = ensemble.Several{Labels: 5}; fresh(r) }, ReportOptions{}},
@@ -98,8 +98,8 @@ func TestAllThatIsSaidOfPlans(t *testing.T) {
 		{"work below 0", func(r *Request) { r.Work = -1 }, ReportOptions{}}, {"little work", func(r *Request) { r.Work, r.Queries = 1, 2 }, ReportOptions{}},
 		{"other votes", func(r *Request) { r.K = 6 }, ReportOptions{}}, {"too many labels", func(r *Request) { r.Queries = 10_000_001 }, ReportOptions{}},
 	} {
-		r := Request{K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne, Votes: must.Get(Prior(3, 2, 0.75))(t), Queries: 4,
-			Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 2, Delta: 1e-5}, SolveAnswers: normalNoise}
+		r := Request{Stated: ensemble.Stated{K: 3, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+			Votes: must.Get(Prior(3, 2, 0.75))(t), Queries: 4, Budget: accountant.Cost{Epsilon: 2, Delta: 1e-5}, SolveAnswers: normalNoise}
 		switch tt.name { // the others leave out what takes the time
 		case "base, named", "three classes", "missing votes", "of votes", "wanted more", "shares and costs", "several labels":
 		default:

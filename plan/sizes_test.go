@@ -1,18 +1,18 @@
 package plan
 
 import (
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/must"
 )
 
 // Each size is the plan that New makes for it, and one that nothing fits is there with the reason.
 func TestSizesArePlans(t *testing.T) {
-	r := Request{Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Queries: 20,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 2}, Agreement: 0.99}
+	r := Request{Stated: ensemble.Stated{Classes: 2, Neighbours: accountant.ReplaceOne}, Queries: 20,
+		Budget: accountant.Cost{Epsilon: 2}, Agreement: 0.99}
 	law := func(k int, mean float64) *Law { return must.Get(Prior(k, 2, mean))(t) }
 	sizes := []Size{{11, 1, law(11, 0.9)}, {31, 1, law(31, 0.9)}, {31, 1, law(31, 0.6)},
 		{31, 31, law(31, 0.9)}}
@@ -24,7 +24,7 @@ func TestSizesArePlans(t *testing.T) {
 	}
 	got := must.Get(Sizes(t.Context(), r, sizes))(t)
 	for i, s := range got {
-		r.K, r.Affected, r.Votes, r.Progress = s.K, s.Affected, s.Votes, nil
+		r.K, r.Affected, r.Votes, r.Progress = s.K, &s.Affected, s.Votes, nil
 		want := must.Get(New(t.Context(), r))(t).Choices[0]
 		if s.Size != sizes[i] || s.Refused != nil || s.Best.Name != want.Name ||
 			s.Best.Agreement != want.Agreement {

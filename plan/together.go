@@ -14,7 +14,7 @@ import (
 // manyAnswers returns the kind of tables of which all labels are priced together. Such a table is
 // made for the whole budget: there is no ε of one label to choose.
 func (r *Request) manyAnswers() kind {
-	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
+	p := answers.Problem{K: r.votes(), Classes: r.Classes, Affected: r.reach(), Answers: r.Queries,
 		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
 	prior := r.Losses.Prior(r.objective())
 	objective, failed := r.yesPrior(prior.Objective)
@@ -65,7 +65,7 @@ func (r *Request) manyAnswers() kind {
 
 // pricedNoise returns the problem of noise that is priced by its labels, all together.
 func (r *Request) pricedNoise() noisymax.Problem {
-	return noisymax.Problem{Teachers: r.K, Classes: r.Classes, Missing: r.Missing, Affected: r.Affected,
+	return noisymax.Problem{Teachers: r.votes(), Classes: r.Classes, Missing: r.Missing, Affected: r.reach(),
 		Answers: r.Queries, Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta}
 }
 
@@ -93,7 +93,7 @@ func (r *Request) labelNoise() kind {
 
 // tableOfAnswers returns nil where the plan makes a table for many answers.
 func (r *Request) tableOfAnswers(ctx context.Context) error {
-	p := answers.Problem{K: r.K, Classes: r.Classes, Affected: r.Affected, Answers: r.Queries,
+	p := answers.Problem{K: r.votes(), Classes: r.Classes, Affected: r.reach(), Answers: r.Queries,
 		Epsilon: r.Budget.Epsilon, Delta: r.Budget.Delta, Missing: r.Missing}
 	if err := p.Validate(); err != nil {
 		return err

@@ -53,7 +53,7 @@ func TestMostIsABoundForEveryMechanism(t *testing.T) {
 func TestUselessIsSeenWithoutSolving(t *testing.T) {
 	asked := 0
 	r := request(t, 40, 6, nothing)
-	r.Affected, r.Queries, r.Budget, r.Agreement = 40, 100, accountant.Cost{Epsilon: 3, Delta: 1e-6},
+	r.Affected, r.Queries, r.Budget, r.Agreement = new(40), 100, accountant.Cost{Epsilon: 3, Delta: 1e-6},
 		0.9
 	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective,
 		int64) (*plurality.Table, error) {
@@ -73,7 +73,7 @@ func TestUselessIsSeenWithoutSolving(t *testing.T) {
 		t.Errorf("a guess agrees in %v, the best in %v, none in more than %v", useless.Guess, best,
 			useless.Most)
 	}
-	r.Affected, r.Agreement = 1, 0 // no advice is wanted
+	r.Affected, r.Agreement = new(1), 0 // no advice is wanted
 	if p := mustPlan(t, r); p.Useless || asked == 0 {
 		t.Errorf("asked %d times, %+v", asked, p)
 	}

@@ -16,9 +16,8 @@ import (
 
 // of100 asks for labels of 100 teachers that promise nothing, of which one record reaches one.
 func of100(epsilon float64, queries int) Request {
-	return Request{K: 100, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: epsilon, Delta: 1e-5},
-		Queries: queries}
+	return Request{Stated: ensemble.Stated{K: 100, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: epsilon, Delta: 1e-5}, Queries: queries}
 }
 
 // Worth of tables for 100 teachers whose votes are right with probability ¾, as another program found it

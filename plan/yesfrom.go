@@ -134,7 +134,7 @@ func (r *Request) yesPrior(o plurality.Objective) (plurality.Objective, error) {
 	o = plurality.Objective{}
 	for n, count := range l.yes {
 		if count > 0 {
-			o.Counts = append(o.Counts, plurality.HistogramCount{Votes: []int{r.K - n, n}, Count: count})
+			o.Counts = append(o.Counts, plurality.HistogramCount{Votes: []int{r.votes() - n, n}, Count: count})
 		}
 	}
 	return o, nil

@@ -293,8 +293,8 @@ func (s setting) law(ctx context.Context) (*plan.Law, error) {
 // today returns the mechanism of that name that answers one query at a time under the budget; "" is
 // for the best one.
 func (s setting) today(ctx context.Context, law *plan.Law, name string) (plan.Choice, error) {
-	p, err := plan.New(ctx, plan.Request{K: s.k, Classes: s.classes,
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
+	p, err := plan.New(ctx, plan.Request{
+		Stated: ensemble.Stated{K: s.k, Classes: s.classes, Affected: new(1), Neighbours: accountant.ReplaceOne},
 		Budget: accountant.Cost{Epsilon: s.epsilon, Delta: s.delta}, Queries: s.q, Votes: law,
 		SolvePlurality: noTable, SolveAnswers: noAnswers})
 	if err != nil {

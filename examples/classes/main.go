@@ -14,13 +14,13 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -45,9 +45,8 @@ func main() {
 	prior, err := plan.Prior(teachers, len(classes), 0.5)
 	check(err)
 	request := plan.Request{
-		K: teachers, Classes: len(classes), Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1,
-		Neighbours: accountant.ReplaceOne, Budget: accountant.Cost{Epsilon: 3}, Queries: letters,
-		Votes: prior,
+		Stated: ensemble.Stated{K: teachers, Classes: len(classes), Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: 3}, Queries: letters, Votes: prior,
 	}
 	p, err := plan.New(ctx, request)
 	check(err)

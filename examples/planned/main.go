@@ -7,10 +7,10 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"math"
 
 	"github.com/darrm/darrm"
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plan"
 )
@@ -18,8 +18,8 @@ import (
 func main() {
 	ctx := context.Background()
 	letters := darrm.Counts{{14, 3, 2, 1}, {2, 15, 2, 1}, {1, 1, 17, 1}, {1, 2, 1, 16}}
-	p, err := plan.New(ctx, plan.Request{K: 20, Classes: 4, Affected: 1,
-		Neighbours: darrm.ReplaceOne, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
+	p, err := plan.New(ctx, plan.Request{
+		Stated: ensemble.Stated{K: 20, Classes: 4, Affected: new(1), Neighbours: darrm.ReplaceOne},
 		Budget: accountant.Cost{Epsilon: 6}, Queries: len(letters)})
 	check(err)
 	for _, c := range p.Choices {

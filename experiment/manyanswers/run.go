@@ -183,10 +183,9 @@ func (p *parameters) composed(ctx context.Context, o *outcome, s set, b budget, 
 			return err
 		}
 	}
-	planned, err := plan.New(ctx, plan.Request{K: o.K, Classes: s.Classes,
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: affected,
-		Neighbours: accountant.ReplaceOne,
-		Budget:     accountant.Cost{Epsilon: b.Epsilon, Delta: b.Delta}, Queries: q, Votes: law,
+	planned, err := plan.New(ctx, plan.Request{
+		Stated: ensemble.Stated{K: o.K, Classes: s.Classes, Affected: new(affected), Neighbours: accountant.ReplaceOne},
+		Budget: accountant.Cost{Epsilon: b.Epsilon, Delta: b.Delta}, Queries: q, Votes: law,
 		SolvePlurality: func(ctx context.Context, of plurality.Problem, prior plurality.Objective,
 			_ int64) (*plurality.Table, error) {
 			return pluralitysolve.Optimal(ctx, of, prior,

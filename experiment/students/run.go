@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -126,10 +125,10 @@ type released struct {
 // the prior that is presumed where none is stated, and by no votes.
 func (p *parameters) mechanisms(ctx context.Context, queries int) (map[string]released, error) {
 	unused := errors.New("it is not measured")
-	r := plan.Request{K: p.Teachers, Classes: 2, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
-		Affected: affected, Neighbours: accountant.ReplaceOne, Queries: queries,
-		Budget: accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta},
-		Solve:  func(context.Context, constraints.Problem) (*gamma.Table, error) { return nil, unused }}
+	r := plan.Request{
+		Stated:  ensemble.Stated{K: p.Teachers, Classes: 2, Affected: new(affected), Neighbours: accountant.ReplaceOne},
+		Queries: queries, Budget: accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta},
+		Solve: func(context.Context, constraints.Problem) (*gamma.Table, error) { return nil, unused }}
 	planned, err := plan.New(ctx, r)
 	if err != nil {
 		return nil, err

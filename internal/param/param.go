@@ -11,7 +11,6 @@ package param
 
 import (
 	"encoding"
-	"errors"
 	"reflect"
 	"slices"
 	"strconv"
@@ -96,6 +95,11 @@ func Lookup(options any, flag string) Param {
 	return all[i]
 }
 
+// Rule is the error of a text that is no value of a parameter: what the text must be.
+type Rule string
+
+func (r Rule) Error() string { return "it must be " + string(r) }
+
 // Set reads the value of a parameter that is text, a number, or of a type that reads itself; of a pointer to
 // one it makes what it points to.
 func (p Param) Set(text string) (err error) {
@@ -109,11 +113,11 @@ func (p Param) Set(text string) (err error) {
 		return to.UnmarshalText([]byte(text))
 	case *int:
 		if *to, err = strconv.Atoi(text); err != nil {
-			err = errors.New("it must be a whole number")
+			err = Rule("a whole number")
 		}
 	case *float64:
 		if *to, err = strconv.ParseFloat(text, 64); err != nil {
-			err = errors.New("it must be a number")
+			err = Rule("a number")
 		}
 	default:
 		v.SetString(text)

@@ -256,7 +256,7 @@ func (r *Request) byYesFrom(o *solve.Options, votes int) error {
 	if n.PriorMean != nil {
 		mean = *n.PriorMean
 	}
-	return (&plan.Request{K: votes, Several: r.Several, Losses: losses}).ByName(o, votes, mean)
+	return (&plan.Request{Stated: r.Stated, Losses: losses}).ByName(o, votes, mean)
 }
 
 // optimum returns the optimum of many classes for p.

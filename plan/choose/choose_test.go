@@ -562,13 +562,11 @@ func TestPriced(t *testing.T) {
 // What a plan says is what a release charges; a plan that says otherwise is refused, be it less.
 func TestCheckPlanned(t *testing.T) {
 	r := plan.Request{
-		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne,
-		Votes:    must.Get(plan.Prior(3, 2, 0.75))(t),
-		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5},
-		Queries: 2,
+		Stated: ensemble.Stated{K: 3, Classes: 2, Affected: new(1), Neighbours: accountant.ReplaceOne},
+		Votes:  must.Get(plan.Prior(3, 2, 0.75))(t), Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5}, Queries: 2,
 	}
 	noise := must.Get(plan.New(t.Context(), r))(t).Choices
-	r.Teachers, r.Randomness = accountant.Cost{Epsilon: 0.1}, ensemble.FrozenTeachers
+	r.Epsilon, r.Teachers = new(0.1), ensemble.FrozenTeachers
 	for _, c := range append(noise, must.Get(plan.New(t.Context(), r))(t).Choices...) {
 		if err := CheckPlanned(c, r.Queries); err != nil {
 			t.Errorf("%s: %v", c.Name, err)

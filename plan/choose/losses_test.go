@@ -159,7 +159,7 @@ func TestLossesOfAPlan(t *testing.T) {
 		{Many{}, ensemble.Several{Labels: 5, YesFrom: "1/3", Teachers: 9}, &wrong, true, false, false},
 		{Many{}, ensemble.Several{Labels: 5, YesFrom: "1/3"}, &mean, true, false, false},
 	} {
-		r := plan.Request{K: 9, Classes: 2, Several: tt.several}
+		r := plan.Request{Stated: ensemble.Stated{K: 9, Classes: 2, Several: tt.several}}
 		err := tt.m.State(&r, names, tt.mean)
 		if (err != nil) != tt.fails || r.Losses.Stated() != tt.losses && !tt.fails || !tt.fails && r.Votes == nil ||
 			!tt.fails && tt.clears && r.Votes.Mean() != mean {

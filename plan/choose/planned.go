@@ -25,7 +25,7 @@ func Planned(c plan.Choice, r plan.Request) (release.Plan, ensemble.Stated, erro
 		return release.Plan{}, ensemble.Stated{}, err
 	}
 	p, err := PlanOf(c)
-	return p, Presumes(c.Mechanism, r.Affected), err
+	return p, Presumes(c.Mechanism, r.Reach(r.K)), err
 }
 
 // Presumes returns what a mechanism presumes of teachers, the number that one record reaches included. Of teachers

@@ -194,15 +194,15 @@ func losses(w *words, prior answers.Prior) {
 // budget.
 func (s Stated) within(r plan.Request, choice plan.Choice) []string {
 	w := s.aggregate()
-	if !math.IsInf(r.Teachers.Epsilon, 1) {
-		w.add("eps", number(r.Teachers.Epsilon))
-		w.add("teacher-delta", number(r.Teachers.Delta))
-		w.add("teachers", string(r.Randomness))
+	if r.Promised() {
+		w.add("eps", number(r.Each().Epsilon))
+		w.add("teacher-delta", number(r.Each().Delta))
+		w.add("teachers", string(r.Teachers))
 	}
 	w.add("budget-eps", number(r.Budget.Epsilon))
 	w.add("budget-delta", number(r.Budget.Delta))
 	s.labels(&w, r, choice)
-	w.add("affected", strconv.Itoa(r.Affected))
+	w.add("affected", strconv.Itoa(r.Reach(r.K)))
 	s.repeat(&w, among("for", "shares", "cost", "accept-constant", "prior-mean", "neighbours", "records", "solve-within", "cache-dir"))
 	if ledger := s.Flags["ledger"]; len(ledger) > 0 {
 		w.add("ledger", ledger[0])
@@ -236,7 +236,7 @@ func (s Stated) release(r plan.Request, choice plan.Choice) []string {
 		w.add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
 		if private {
 			w.add("teacher-delta", number(p.TeacherDelta))
-			w.add("teachers", string(r.Randomness))
+			w.add("teachers", string(r.Teachers))
 			w.add("m", number(p.M))
 		}
 		w.add("objective", choose.Agreement)

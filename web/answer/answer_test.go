@@ -76,11 +76,11 @@ func TestPlan(t *testing.T) {
 // What is left out means the worst case: one record reaches every teacher, and they promise nothing.
 func TestRequestLeavesNothingToHope(t *testing.T) {
 	r, err := request(Stated{"K": "7", "queries": "4", "budget-eps": "2", "budget-delta": "1e-6"}, nil)
-	if err != nil || r.Affected != 7 || !math.IsInf(r.Teachers.Epsilon, 1) {
+	if err != nil || r.Reach(r.K) != 7 || !math.IsInf(r.Each().Epsilon, 1) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	r, err = request(Stated{"K": "7", "queries": "4", "budget-eps": "2", "budget-delta": "1e-6", "affected": "2"}, nil)
-	if err != nil || r.Affected != 2 {
+	if err != nil || r.Reach(r.K) != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

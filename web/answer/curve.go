@@ -99,7 +99,7 @@ func NewPoint(ctx context.Context, s Stated, over string, x float64) (Point, err
 		return point, err
 	}
 	if over == "K" { // one record reaches no more teachers than there are
-		r.Affected = min(r.Affected, r.K)
+		r.Affected = new(min(r.Reach(r.K), r.K))
 	}
 	r.Agreement = 0 // no advice
 	p, err := plan.New(ctx, r)

@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
@@ -101,42 +99,25 @@ func (s Stated) many() choose.Many { return choose.Many{Shares: s["shares"], Cos
 
 // request returns what is to be planned of classes with these names, nil for numbered ones.
 func request(s Stated, names []string) (r plan.Request, err error) {
-	epsilon := math.Inf(1)
-	if s.has("eps") {
-		epsilon, err = s.number("eps", "epsilon", 0)
-	}
-	k, err1 := s.count("K", "“Teachers”", 0)
-	classes, err2 := s.count("num-classes", "“Classes”", 2)
-	queries, err3 := s.count("queries", "“Labels”", 0)
-	e, err4 := s.number("budget-eps", "“Budget: ε of all labels”", 0)
-	d, err5 := s.number("budget-delta", "“Budget: δ of all labels”", 0)
-	affected, err6 := s.count("affected", "“Teachers that one record reaches”", k)
-	delta, err7 := s.number("teacher-delta", "teacher delta", 0)
-	agreement, err8 := s.number("agreement", "“Wanted agreement”", 0.9)
-	mean, err9 := s.number("prior-mean", "“How often a teacher is right”", 0)
-	if err = cmp.Or(err, err1, err2, err3, err4, err5, err6, err7, err8, err9); err != nil {
+	var budget release.LabelBudget
+	var prior choose.Noise
+	r.Classes, r.Neighbours, r.Agreement = 2, accountant.ReplaceOne, 0.9
+	if err := s.into(&r, &budget, &prior); err != nil {
 		return r, err
 	}
-	r = plan.Request{
-		K: k, Classes: classes, Queries: queries, Affected: affected, Agreement: agreement,
-		Neighbours: accountant.ReplaceOne,
-		Teachers:   accountant.Cost{Epsilon: epsilon, Delta: delta},
-		Budget:     accountant.Cost{Epsilon: e, Delta: d},
-		Randomness: ensemble.TeacherRandomness(s["teachers"]),
+	r.Budget = accountant.Cost{Epsilon: budget.Epsilon.Number, Delta: budget.Delta.Number}
+	if !r.Promised() {
+		r.Teachers = ""
 	}
-	if math.IsInf(epsilon, 1) {
-		r.Randomness = ""
-	}
-	// Checked here: the default law of no teachers would be another one's error.
-	if err := cmp.Or(check.Teachers(k), check.Classes(classes)); err != nil {
+	// Checked here: the default law of no teachers would be another one's error, and a reach of 0 is all teachers.
+	if err := cmp.Or(check.Teachers(r.K), check.Classes(r.Classes)); err != nil {
 		return r, err
 	}
-	var stated *float64
-	if s.has("prior-mean") {
-		stated = &mean
+	if r.Affected != nil && *r.Affected < 1 {
+		return r, check.Affected(*r.Affected, r.K)
 	}
 	if TooLarge(s) == nil {
-		if err := s.many().State(&r, names, stated); err != nil {
+		if err := s.many().State(&r, names, prior.PriorMean); err != nil {
 			return r, err
 		}
 		if r.Losses.Stated() {
@@ -144,7 +125,7 @@ func request(s Stated, names []string) (r plan.Request, err error) {
 		}
 	}
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		o, err := choose.PlannedNoise(ctx, &r, p.K, stated)
+		o, err := choose.PlannedNoise(ctx, &r, p.K, prior.PriorMean)
 		if err != nil {
 			return nil, err
 		}
@@ -227,17 +208,24 @@ func planShown(s Stated, r plan.Request, p *plan.Plan) (*Plan, error) {
 	return a, err
 }
 
+// fieldNames are the titles of the page's fields, by the flags of what they state.
+var fieldNames = map[string]string{
+	"K": "“Teachers”", "num-classes": "“Classes”", "queries": "“Labels”", "affected": "“Teachers that one record reaches”",
+	"budget-eps": "“Budget: ε of all labels”", "budget-delta": "“Budget: δ of all labels”",
+	"agreement": "“Wanted agreement”", "prior-mean": "“How often a teacher is right”",
+}
+
 // fieldName is the page's name of a parameter.
 func fieldName(parameter string) string {
 	switch parameter {
 	case "affected":
-		return "“Teachers that one record reaches”"
+		return fieldNames["affected"]
 	case "data":
 		return "their reach"
 	case "number of teachers K":
 		return "the number of teachers"
 	case "classes":
-		return "“Classes”"
+		return fieldNames["num-classes"]
 	}
 	return parameter
 }
@@ -255,7 +243,7 @@ func sentence(r plan.Request, c plan.Choice) (string, error) {
 	return fmt.Sprintf("We will publish %d labels, each the answer of %d models to one question by "+
 		"the mechanism \"%s\"; one person's record reaches at most %d of the models. All labels "+
 		"together are %s-differentially private: %s %s",
-		r.Queries, r.K, c.Title(), r.Affected, c.Total.Short(), lowerFirst(meaning), expected), nil
+		r.Queries, r.K, c.Title(), r.Reach(r.K), c.Total.Short(), lowerFirst(meaning), expected), nil
 }
 
 func lowerFirst(s string) string {

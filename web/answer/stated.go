@@ -1,11 +1,16 @@
 package answer
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/param"
+	"github.com/darrm/darrm/release"
 )
 
 // Stated holds what the page's fields state, as text, by the names of the commands' flags. A flag
@@ -14,6 +19,35 @@ type Stated map[string]string
 
 // has reports whether a flag was stated.
 func (s Stated) has(flag string) bool { return s[flag] != "" }
+
+// into reads what is stated of the parameters of structs, given by pointers.
+func (s Stated) into(options ...any) error {
+	for _, o := range options {
+		for _, p := range param.Of(o) {
+			if !s.has(p.Flag) {
+				continue
+			}
+			rule, err := param.Rule("a number"), p.Set(s[p.Flag])
+			if !errors.As(err, &rule) && (err != nil || !isNumber(p.Value)) {
+				err = rule
+			}
+			if err != nil {
+				return check.Want(cmp.Or(fieldNames[p.Flag], string(p.Name)), fmt.Sprintf("%.40q", s[p.Flag]), string(rule))
+			}
+		}
+	}
+	return nil
+}
+
+// isNumber reports whether what a text states of a number is one: neither NaN nor the rest of a ledger, which the page
+// has not.
+func isNumber(v reflect.Value) bool {
+	v = reflect.Indirect(v)
+	if part, ok := v.Interface().(release.Part); ok {
+		return !part.Rest && !math.IsNaN(part.Number)
+	}
+	return !v.CanFloat() || !math.IsNaN(v.Float())
+}
 
 // number returns a number that was stated, or a default.
 func (s Stated) number(flag, parameter string, otherwise float64) (float64, error) {

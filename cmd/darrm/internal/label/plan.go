@@ -129,9 +129,8 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if err := f.prepare(c, files); err != nil {
 		return err
 	}
-	f.problem.Missing, f.problem.Many.Labels = f.read.abstain(), f.read.options.Labels
-	r := plan.Of(f.problem.Stated)
-	r.Queries, r.Agreement, r.Abstain, r.For = f.queries, f.agreement, f.abstain, f.purpose
+	f.problem.Missing, f.problem.Several, f.problem.Many.Labels = f.read.abstain(), f.read.several(), f.read.options.Labels
+	r := plan.Request{Stated: f.problem.Stated, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain, For: f.purpose}
 	if f.purpose == plan.ForStudent && !c.Flags().Changed("agreement") && !f.sizes.teachers.Given {
 		r.Agreement = 0
 	}
@@ -145,18 +144,19 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if err := f.votes(c, a, files, &r); err != nil {
 		return err
 	}
-	if r.Affected, _, err = f.problem.Reach(c, r.Several.TeachersOf(r.K)); err != nil {
+	if r.Stated, err = f.problem.Of(c, r.K, r.Classes); err != nil {
 		return err
 	}
 	if r.Several.Labels > 0 {
 		if r.Queries == 0 { // all questions of the files
 			r.Queries = r.Several.Questions(f.sampled)
 		}
-		if r.Queries == 0 || r.Queries > accountant.MaxOptimalCount/r.Several.PerQuestion(r.Affected) {
+		each := r.Several.PerQuestion(r.Reach(r.K))
+		if r.Queries == 0 || r.Queries > accountant.MaxOptimalCount/each {
 			return check.Wantf("queries", r.Queries, "the number of questions with several labels, from 1 to %d",
-				accountant.MaxOptimalCount/r.Several.PerQuestion(r.Affected))
+				accountant.MaxOptimalCount/each)
 		}
-		r.Queries *= r.Several.PerQuestion(r.Affected)
+		r.Queries *= each
 	}
 	solvers(a, &r, &f.problem)
 	numbers, err := f.compareNumbers(c, a, &r)
@@ -244,12 +244,12 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	return cmp.Or(f.problem.CheckTimeout(c), choose.CheckWithin(f.problem.SolveWithin))
 }
 
-// teachers sets the number of teachers, and of votes on a label, public ones among them.
+// teachers sets the number of teachers.
 func (f *planFlags) teachers(r *plan.Request, k int) (err error) {
+	r.K = k
 	if r.Several, err = f.read.several().Of(k); err != nil {
 		return &release.UsageError{Err: err}
 	}
-	r.K = r.Several.Votes(k)
 	return nil
 }
 
@@ -279,7 +279,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	if f.purpose == plan.ForStudent || f.problem.Many.Lossy() { // nothing of the votes is used
 		err = stateLosses(c, &f.problem, f.classes, r)
 	} else {
-		r.Votes, err = plan.NewSample(r.K, r.Classes)
+		r.Votes, err = plan.NewSample(r.Several.Votes(r.K), r.Classes)
 	}
 	if err != nil {
 		return err
@@ -367,17 +367,17 @@ func (o *outcome) render(w *terminal.Page) error {
 	if r.Several.Labels > 0 {
 		w.Fact("plan:", fmt.Sprintf("%d questions, within %v; %v", r.Questions(), r.Budget, r.Several))
 		w.Fact("charged as:", fmt.Sprintf("%d answers, %d for each question, whichever of its labels are asked",
-			r.Queries, r.Several.PerQuestion(r.Affected)))
+			r.Queries, r.Several.PerQuestion(r.Reach(r.K))))
 	} else {
 		w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
 	}
 	promise := "promise nothing themselves"
 	if o.report.PerTeacher != nil {
 		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers,
-			r.Teachers.Epsilon, r.Teachers.Delta)
+			r.Each().Epsilon, r.Each().Delta)
 	}
-	w.Fact("teachers:", fmt.Sprintf("K = %d%s, %s; one record reaches at most %d (neighbours %s)", r.Several.TeachersOf(r.K),
-		publicVotes(r.Several), promise, r.Affected, r.Neighbours))
+	w.Fact("teachers:", fmt.Sprintf("K = %d%s, %s; one record reaches at most %d (neighbours %s)", r.K,
+		publicVotes(r.Several), promise, r.Reach(r.K), r.Neighbours))
 	if err := renderNumbers(w, o.numbers, r.Queries); err != nil {
 		return err
 	}

@@ -206,8 +206,8 @@ func (s *survey) best(c *cobra.Command, a *cli.App, reading *votes.Reading, budg
 	d := reading.Description
 	classes := max(2, len(d.Classes))
 	several := release.SeveralOf(reading.Options)
-	r := plan.Of(ensemble.Stated{K: d.K, Classes: classes, Affected: &affected, Neighbours: s.problem.Neighbours,
-		Missing: d.Missing > 0, Several: several})
+	r := plan.Request{Stated: ensemble.Stated{K: d.K, Classes: classes, Affected: &affected, Neighbours: s.problem.Neighbours,
+		Missing: d.Missing > 0, Several: several}}
 	r.Queries, r.Budget = several.Answers(int(d.Queries), affected), budget
 	if r.Votes, err = choose.Prior(d.K, classes, s.problem.Noise.PriorMean); err != nil {
 		return best, 0, err
@@ -262,11 +262,11 @@ func (s *survey) command(c *cobra.Command, paths []string, reading *votes.Readin
 // disjointGain returns the agreement that is expected if one record reaches one teacher, where the
 // reach was not stated; nil where it was, or where it makes no difference.
 func disjointGain(ctx context.Context, c *cobra.Command, r plan.Request) *plan.Agreement {
-	if c.Flags().Changed("affected") || c.Flags().Changed("data") || r.Affected <= 1 {
+	if c.Flags().Changed("affected") || c.Flags().Changed("data") || r.Reach(r.K) <= 1 {
 		return nil
 	}
 	questions := r.Questions()
-	r.Affected, r.Progress, r.Agreement = 1, nil, 0
+	r.Affected, r.Progress, r.Agreement = new(1), nil, 0
 	r.Queries = questions * r.Several.PerQuestion(1)
 	r.Work = surveyWork
 	p, err := plan.New(ctx, r)

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -131,9 +132,8 @@ func (w *within) plans(c *cobra.Command, a *cli.App, f *problem.Flags, budget ac
 	if err != nil {
 		return nil, plan.Request{}, err
 	}
-	r := plan.Of(stated)
-	r.Budget, r.For = budget, w.purpose
-	r.Queries = r.Several.Answers(queries, r.Affected)
+	r := plan.Request{Stated: stated, Budget: budget, For: w.purpose}
+	r.Queries = r.Several.Answers(queries, r.Reach(r.K))
 	if err := stateLosses(c, f, w.names, &r); err != nil {
 		return nil, r, err
 	}
@@ -173,7 +173,7 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 		w.numbers = *s.Budget
 	}
 	m := s.Plan.Mechanism()
-	r := plan.Request{K: m.Setting().K, Classes: m.Setting().Classes, Several: s.Several}
+	r := plan.Request{Stated: ensemble.Stated{K: s.Several.TeachersOf(m.Setting().K), Classes: m.Setting().Classes, Several: s.Several}}
 	if err := stateLosses(c, &f.Flags, w.names, &r); err != nil {
 		return err
 	}

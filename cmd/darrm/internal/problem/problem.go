@@ -106,7 +106,11 @@ func RegisterData(c *cobra.Command, data *string) {
 // Reach returns how many of k teachers one record can reach, and whether a flag states it.
 func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	if f.Affected != nil {
-		return *f.Affected, true, nil
+		var err error
+		if k > 0 && *f.Affected < 1 { // 0 would mean all of them to the library
+			err = check.Affected(*f.Affected, k)
+		}
+		return *f.Affected, true, err
 	}
 	if !c.Flags().Changed("data") {
 		return k, false, nil
@@ -158,9 +162,6 @@ func (f *Flags) stated(c *cobra.Command) (ensemble.Stated, error) {
 func (f *Flags) Of(c *cobra.Command, k, classes int) (ensemble.Stated, error) {
 	s := f.Stated
 	reach, _, err := f.Reach(c, k)
-	if reach == ensemble.AllTeachers { // which --affected 0 does not mean
-		err = cmp.Or(err, check.Affected(reach, k))
-	}
 	s.K, s.Classes, s.Affected = k, classes, &reach
 	several, wrong := s.Several.Of(k)
 	s.Several = several
