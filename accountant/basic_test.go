@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func TestBasicKnownValues(t *testing.T) {
@@ -33,6 +34,7 @@ func TestBasicKnownValues(t *testing.T) {
 // The reported cost is never below the exact one, and above it by a few units in
 // the last place only.
 func TestBasicRoundsOutward(t *testing.T) {
+	raced.Sequential(t)
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.SampledFrom([]int{1, 2, 3, 11, 60}).Draw(t, "k")
 		each := Cost{rapid.Float64Range(0, 5).Draw(t, "ε"), rapid.Float64Range(0, 0.5).Draw(t, "δ")}

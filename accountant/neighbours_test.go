@@ -3,11 +3,14 @@ package accountant
 import (
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // A parameter has special values, with formulas of their own: no δ, all of the records, one release, ε = 0. Next to
 // each of them figures are nearly what they are there, for the event and for the target alike.
 func TestNoFigureJumpsBesideASpecialValue(t *testing.T) {
+	raced.Sequential(t)
 	const tiny = math.SmallestNonzeroFloat64
 	below := math.Nextafter(1, 0)
 	epsilon := func(e Event, count int, delta float64) float64 {

@@ -16,6 +16,7 @@ import (
 const testBits = 14
 
 func TestFFTAgainstTheSum(t *testing.T) {
+	raced.Sequential(t)
 	for _, n := range []int{1, 2, 4, 8, 64, 512, 4 * cacheSize} {
 		roots := rootsOf(n)
 		x := make([]float64, n)
@@ -570,6 +571,7 @@ func TestTailOfATinyMass(t *testing.T) {
 // Ten million sampled steps are as many as a long training has: their losses are summed, for less
 // than Rényi divergences say, and beyond that the error names the limit.
 func TestTenMillionSampledSteps(t *testing.T) {
+	raced.Sequential(t)
 	at := func(count int, m Method) float64 {
 		a, err := New(AddOrRemoveOne)
 		if err == nil {

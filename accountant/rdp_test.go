@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // opacusOrders is the grid of orders of Opacus' RDP accountant.
@@ -147,6 +149,7 @@ func TestSubsampledRDPProperties(t *testing.T) {
 }
 
 func TestRDPAtTheEdges(t *testing.T) {
+	raced.Sequential(t)
 	for _, e := range []Event{
 		Gaussian{1e-4, ReplaceOne}, Gaussian{1e8, ReplaceOne},
 		Laplace{1e-4, ReplaceOne}, Laplace{1e8, ReplaceOne},

@@ -552,6 +552,7 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 
 // A family is not ruled out by a threshold that it reaches, whatever was looked at before it.
 func TestFamilyFindsTheLargest(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(31, 32))
 	for range 2000 {
 		n := 2 + rng.IntN(3)

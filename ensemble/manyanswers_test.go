@@ -140,6 +140,7 @@ func TestNamedTablesAreScoredByName(t *testing.T) {
 // What is known of labels that treat the classes alike is not said of others: their law, their worth, the
 // bound of a comparison.
 func TestNamedTablesHaveNoLawOfTheirLabels(t *testing.T) {
+	raced.Sequential(t)
 	p := answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 3, Epsilon: 2, Delta: 1e-3, Named: true}
 	table := must.Get(solve.Best(t.Context(), p, answers.Prior{Objective: plurality.Objective{Accuracy: 0.75},
 		Shares: plurality.Shares{0.9, 0.1}}, solve.Options{Price: game.Options{Step: 1}}))(t)

@@ -41,6 +41,7 @@ func secondNormalLaw(counts []int, sigma float64) []float64 {
 // The trapezoidal rule is within 1e-12 of Gauss's in pieces, and two classes have the normal
 // distribution's Φ(lead/(σ√2)).
 func TestNormalLawAgainstASecondRule(t *testing.T) {
+	raced.Sequential(t)
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 60), 1, 12).Draw(t, "counts")
 		sigma := rapid.Float64Range(0.5, 300).Draw(t, "sigma")

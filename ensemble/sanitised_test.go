@@ -55,6 +55,7 @@ func normalDivergence(alpha, mean, first, second float64) float64 {
 // The divergence of normal laws whose scales differ by e^β, and whose means differ by the smaller
 // of their sensitivities, is what the curve charges: by quadrature.
 func TestTellingDivergence(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct{ alpha, m, sigma float64 }{
 		{1.1, 1, 4}, {1.9, 1, 4}, {2, 50, 10}, {20, 24.4967, 10}, {20, 50, 30}, {45, 50, 30}, {200, 1000, 100},
 		{600, 1000, 1000},

@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	gammasolve "github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
@@ -40,6 +41,9 @@ func TestTwoCheckersOneVerdict(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
+	}
+	if raced.Enabled {
+		t.Skip("compares verdicts; what solves them is raced in its own packages")
 	}
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(29, 500))

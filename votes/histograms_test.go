@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func TestReadHistograms(t *testing.T) {
@@ -27,6 +29,7 @@ func TestReadHistograms(t *testing.T) {
 }
 
 func TestReadHistogramsRefuses(t *testing.T) {
+	raced.Sequential(t)
 	for in, rule := range map[string]string{
 		"":                         "no count",
 		"a,b,c,count\n":            "no count",

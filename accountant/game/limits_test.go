@@ -11,9 +11,11 @@ import (
 
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func TestRefusals(t *testing.T) {
+	raced.Sequential(t)
 	good := coins(toss(.4), toss(.6))
 	with := func(change func(game.Pair)) game.Pairs {
 		p := append(game.Pair{}, good...)
@@ -113,6 +115,7 @@ func TestRefusals(t *testing.T) {
 // A list has each pair once: a game of few pairs that come again and again is as small as that of each once, and
 // has its price to the bit.
 func TestPairsThatComeAgain(t *testing.T) {
+	raced.Sequential(t)
 	few := normalCoins(9, .02)
 	options := game.Options{Exact: 4 * len(few)}
 	once := newGame(t, all(few), options)

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/train"
@@ -104,6 +105,7 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 // computes, and each fails when the numbers of some line are broken. Whatever step size is best is
 // inside the grid that was tried, or where the source's grid or the cap of the step size ends.
 func TestClaimsHoldOnGoldenFigures(t *testing.T) {
+	raced.Sequential(t)
 	for _, d := range catalog.List() {
 		text, err := catalog.Source(d.Name)
 		if err != nil {

@@ -28,6 +28,7 @@ func directGaussian(variance *big.Rat, k, reach int) num.Interval {
 }
 
 func TestLawsAgainstDirectSums(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []*big.Rat{big.NewRat(1, 4), big.NewRat(9, 2), big.NewRat(90, 1)} {
 		g, err := NewGaussian(v)
 		if err != nil {

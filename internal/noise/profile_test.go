@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func mustGaussian(t testing.TB, num, den uint64) Gaussian {
@@ -70,6 +71,7 @@ func TestVotesDeltaByDefinition(t *testing.T) {
 // The same with a check of the largest count before: all triples of noises, and every
 // shift that the largest count may have.
 func TestCheckedDeltaByDefinition(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct {
 		first, noise *big.Rat
 		votes        int

@@ -6,10 +6,12 @@ import (
 
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // What is suggested fits, or does with a little more, and is close to the smallest.
 func TestSuggest(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range []struct {
 		t                     int
 		epsilon, delta, ratio float64

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -47,6 +48,7 @@ func TestScoresOfFarVertices(t *testing.T) {
 
 // The price is that of all steps, composed here from one step's event.
 func TestEveryStepIsPriced(t *testing.T) {
+	raced.Sequential(t)
 	c := DPSGD{Setting: setting(), Ball: 1, Rate: 0.05, Steps: 40}
 	p := sampled(t, c, 1000, 3)
 	step := accountant.SubsampledGaussian{NoiseMultiplier: p.noise, SamplingRate: c.Rate,

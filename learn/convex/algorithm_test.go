@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/geometry"
@@ -54,6 +55,7 @@ func methods(t *testing.T) map[string]Plan {
 // Package train requires of an Algorithm: a run that goes on from a checkpoint after any round is
 // the same run, other data have another digest, a release costs the price, and a release runs.
 func TestMethodsAreAlgorithms(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(21, 22))
 	r, other := leaning(t, rng, 60, 3), leaning(t, rng, 60, 3)
 	for name, p := range methods(t) {
@@ -111,6 +113,7 @@ func (w *witness) Restart(purpose string, round int) {
 // Every round draws its noise from a stream of its own, once: noise that comes again can be
 // subtracted.
 func TestNoiseIsFresh(t *testing.T) {
+	raced.Sequential(t)
 	r := leaning(t, rand.New(rand.NewPCG(25, 26)), 60, 3)
 	for name, p := range methods(t) {
 		a := traintest.Trained(t, p, r)
@@ -166,6 +169,7 @@ func TestGap(t *testing.T) {
 // Over random settings: a plan's blocks are disjoint and within the records, its cost is at most
 // the target, and so is that of its event; or it is refused by a rule.
 func TestPlansKeepTheirTargets(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(27, 28))
 	planned := 0
 	for range 8 {
@@ -282,6 +286,7 @@ func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 }
 
 func TestDigestsStay(t *testing.T) {
+	raced.Sequential(t)
 	r := leaning(t, rand.New(rand.NewPCG(21, 22)), 60, 3)
 	got := map[string]train.Algorithm{}
 	for name, p := range methods(t) {

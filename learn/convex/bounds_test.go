@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
@@ -185,6 +186,7 @@ func atoms(t testing.TB, d int) (*data.Records, func(n int, seed uint64) *data.R
 // The error of estimates and the gap of iterates, on a law that is known: in no step are their
 // means above the bound, and those of fresh estimates are not far below, noise included.
 func TestGapBoundHolds(t *testing.T) {
+	raced.Sequential(t)
 	const n, d, runs = 1200, 6, 60
 	all, draw := atoms(t, d)
 	s := sigmoid()
@@ -236,6 +238,7 @@ func TestGapBoundHolds(t *testing.T) {
 
 // Frank-Wolfe's bound says something at 20000 records, and its models are within it.
 func TestFrankWolfeBoundHolds(t *testing.T) {
+	raced.Sequential(t)
 	const n, d = 20_000, 6
 	all, draw := atoms(t, d)
 	for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[loss.Hinge]{}} {

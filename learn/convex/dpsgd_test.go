@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -26,6 +27,7 @@ func sampled(t testing.TB, c DPSGD, n, d int) *sampledPlan {
 // The price equals an accountant's figure for the run's event, and is just under the target. By
 // every rule it is for added or removed records only.
 func TestSampledPrice(t *testing.T) {
+	raced.Sequential(t)
 	c := DPSGD{Setting: setting(), Ball: 1, Rate: 0.02, Steps: 300}
 	p := sampled(t, c, 1000, 3)
 	price := p.price
@@ -86,6 +88,7 @@ func TestSampledRate(t *testing.T) {
 }
 
 func TestSampledLearns(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(19, 20))
 	const n, d = 4000, 5
 	r := leaning(t, rng, n, d)

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
@@ -130,6 +131,7 @@ func TestAcceptance6OutputSensitivity(t *testing.T) {
 // The search ends with a certificate on every data set, in the number of steps that was known
 // beforehand: ill-conditioned, separable, constant, of one record.
 func TestMinimiserIsAlwaysCertified(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(15, 16))
 	for _, lambda := range []float64{1e-4, 1e-2, 1, 100} {
 		for _, n := range []int{1, 7, 400} {
@@ -301,6 +303,7 @@ func TestPlaneDelta(t *testing.T) {
 // For ε and δ at which erfc underflows, by another way to write the integral: from the least r
 // with a loss above ε, and with what the exponents have in common taken out. δ is never below it.
 func TestPlaneDeltaDoesNotUnderflow(t *testing.T) {
+	raced.Sequential(t)
 	for _, c := range [][2]float64{{700, 33}, {700, 25}, {700, 36}, {600, 20}, {500, 25}, {300, 15},
 		{100, 8}, {30, 2}} {
 		eps, mu := c[0], c[1]
@@ -411,6 +414,7 @@ func TestObjectivePerturbationAccount(t *testing.T) {
 
 // Both learn: more than half of what there is to learn.
 func TestPerturbationsLearn(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(17, 18))
 	const n, d = 4000, 5
 	r := leaning(t, rng, n, d)

@@ -249,6 +249,7 @@ func TestAuditNSFW(t *testing.T) {
 
 // P2 of the source's tasks: hinge loss on the ℓ1 ball, risk on fresh records.
 func TestAcceptance11SparseClassification(t *testing.T) {
+	raced.Sequential(t)
 	const n, d = 8192, 50
 	mean := func(noise Noise, eps float64, quiet bool) float64 {
 		c := hinges(t, d)

@@ -39,6 +39,7 @@ func gaussianDelta(mu, epsilon float64) float64 {
 // All steps together cost exactly what one normal noise of μ = √T·Δ/σ does, by a formula of the test's
 // own; and no less noise would do.
 func TestFullBatchPrice(t *testing.T) {
+	raced.Sequential(t)
 	for _, relation := range relations {
 		for _, l := range []loss.Loss{loss.Logistic{}, softmax(t, 7)} {
 			s := setting()
@@ -104,6 +105,7 @@ func neighbours(t *testing.T, rng *rand.Rand, n, d, classes int, relation accoun
 // by nearly as much: with short gradients or not, for several classes, and for a loss that lies of
 // itself.
 func TestFullBatchSensitivity(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(31, 32))
 	for _, relation := range relations {
 		for name, l := range map[string]loss.Loss{"logistic": loss.Logistic{}, "lying": loss.GLM[lying]{},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -16,6 +17,7 @@ import (
 
 // Every method is made by its name, which its price has too.
 func TestNew(t *testing.T) {
+	raced.Sequential(t)
 	for _, name := range Methods() {
 		o := Options{Setting: Setting{Loss: loss.Logistic{}, Radius: 1,
 			Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}}

@@ -179,6 +179,7 @@ func retrieval(t testing.TB, rng *rand.Rand, n, d int, q float64) *data.Records 
 // A round without noise ends near the minimiser of F + (β/2)‖· - w‖_p² in the ball, found by
 // looking everywhere: as near as the proof of the bound says.
 func TestProximalRoundMinimises(t *testing.T) {
+	raced.Sequential(t)
 	const n = 40
 	for _, p := range []float64{1.2, 1.5, 2} {
 		c := guided(p)

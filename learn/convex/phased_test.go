@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -312,6 +313,7 @@ func TestAcceptance13PhasedReadsOnce(t *testing.T) {
 
 // Robust regression, the published task: mean excess over seeds of data and noise.
 func TestAcceptance10RobustRegression(t *testing.T) {
+	raced.Sequential(t)
 	excess := func(n, seeds int, c PhasedSGD, noise bool) float64 {
 		sum := 0.0
 		p := phased(t, c, n, 10)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -117,6 +118,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 // A checkpoint's noise may not be used for another run: whatever option, record or response
 // differs, so does the digest.
 func TestDigestsCoverEverything(t *testing.T) {
+	raced.Sequential(t)
 	const n = 40
 	r := leaning(t, rand.New(rand.NewPCG(71, 72)), n, 3)
 	rows, y := make([][]float64, n), make([]float64, n)
@@ -153,6 +155,7 @@ func TestDigestsCoverEverything(t *testing.T) {
 // one that was shortened before. Longer by three in that norm it is in no other: the norms of
 // a vector of equal numbers differ most.
 func TestLongRecordsDoNoMore(t *testing.T) {
+	raced.Sequential(t)
 	const n = 40
 	norms := map[string]float64{"frank-wolfe": 2, "poly-sfw": 2, "nsfw": 3, "proximally-guided": 3}
 	for name, plans := range variants(t, n, false) {

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/testing/traintest"
 	"github.com/darrm/darrm/internal/vec"
@@ -83,6 +84,7 @@ func phaseRetrieval(t testing.TB, rng *rand.Rand, n int) *data.Records {
 // Weakly convex phase retrieval from (-1, 1): how far the iterates are from the population's
 // proximal point at β = 4.
 func TestAcceptance14PhaseRetrieval(t *testing.T) {
+	raced.Sequential(t)
 	const n = 20_000
 	phase := loss.GLM[loss.PhaseRetrieval]{}
 	population := phaseRetrieval(t, rand.New(rand.NewPCG(1, 99)), 1000)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -76,6 +77,7 @@ func worldsOf(t *testing.T, rng *rand.Rand, n, d, i int, q float64) [2]*data.Spa
 // step that reads the record and in all later ones, also with a loss that lies of itself; and
 // come near it. Batches do not divide evenly.
 func TestStochasticEstimatesAreWithinTheirSensitivity(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(61, 62))
 	for _, q := range []float64{math.Inf(1), 3, 2} {
 		s := logistics()

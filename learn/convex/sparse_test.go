@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -101,6 +102,7 @@ func sparseTask(t testing.TB, rng *rand.Rand, n, d int) *data.Sparse {
 // has the same law (package noise) though not the same items in the same places; with
 // selections that keep no levels, and with one seed, the vertices are equal.
 func TestSparseFrankWolfeIsTheDenseOne(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(31, 32))
 	r := sparseTask(t, rng, 120, 60)
 	dense, err := r.Dense()
@@ -194,6 +196,7 @@ func TestSparseFrankWolfeKeepsItsSums(t *testing.T) {
 // expect 20 or more: chi-square beyond its 1e-6 point, at most 56 for 15 degrees of freedom,
 // has probability 1e-6, and the seeds are fixed. A selection at half the scale is beyond it.
 func TestSparseFrankWolfeLaw(t *testing.T) {
+	raced.Sequential(t)
 	b := data.SparseBuilder{Dim: 2}
 	for i, x := range []float64{1, 0.5, -0.8} {
 		if err := b.Add([]int32{int32(i % 2)}, []float64{x}, float64(i%2)); err != nil {

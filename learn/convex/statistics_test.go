@@ -58,6 +58,7 @@ func moved(t testing.TB, p *statisticsPlan, worlds [2]*data.Records) float64 {
 // For neighbours the sums move by at most the μ that is priced, and a search over pairs of records that tries to
 // exceed it comes as near as it can: random pairs, and small changes of the best pair so far.
 func TestStatisticsSensitivity(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(41, 42))
 	for _, relation := range relations {
 		for _, l := range []loss.Loss{loss.Logistic{}, softmax(t, 4), loss.LeastSquares{}} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -32,6 +33,7 @@ func sumOf(t *testing.T, p *sampledPlan, r *data.Records, w []float64) []float64
 // Over all pairs of records with different features, classes and weights, in the bound and far beyond it, sums
 // differ by at most the sensitivity that is priced, 2C or C, which no weight is in; and by nearly as much.
 func TestWeightsAreWithinTheSensitivity(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(71, 72))
 	weights := []float64{0, 0.3, 1, 5, 5000, 1e40}
 	for _, relation := range relations {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/raced"
 )
 
 // compareDigits compares Digits with strconv.
@@ -24,6 +26,7 @@ func compareDigits(t interface {
 
 // Digits are the nearest float64, by strconv's reading; numbers half way between two are among them.
 func TestDigitsAreTheNearestNumber(t *testing.T) {
+	raced.Sequential(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, s := range []string{"0", "-0", "0.0", "1", "12345678", "123456789012345678", "9999999999999999999", "9007199254740993",
 		"900719925474099.3", "0.1", ".5", "5.", "-.5", "0000000000000000001", "0.000000000000000001", "00000000.12345678",

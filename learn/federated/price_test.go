@@ -114,6 +114,7 @@ func TestReportsArePricedForWhatTheyAre(t *testing.T) {
 // rate by the smallest silo; the fewest reports that a round is done with; the local phase H-1
 // times in each of a silo's turns.
 func TestWhatIsCharged(t *testing.T) {
+	raced.Sequential(t)
 	change := func(f func(*PSGM)) *Plan {
 		return networkPlan(t, 66, 10, func(c *PSGM) { // silos of 16, 16, 16 and 18
 			c.Account = ""
@@ -192,6 +193,7 @@ func TestPricesOrder(t *testing.T) {
 
 // The local phase and the server share a target.
 func TestLocalPhaseIsPaidFor(t *testing.T) {
+	raced.Sequential(t)
 	p := networkPlan(t, 2000, 12, func(c *PSGM) {
 		c.Epsilon, c.Account = 0, ""
 		c.Local = Local{Steps: 4, Batch: 40, Clip: 1}

@@ -782,6 +782,7 @@ func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
 }
 
 func TestDigestsStay(t *testing.T) {
+	raced.Sequential(t)
 	records := noisyRecords(t, 80, 8)
 	got := map[string]train.Algorithm{}
 	for name, change := range map[string]func(*PSGM){

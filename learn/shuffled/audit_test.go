@@ -176,6 +176,7 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 
 // Where theory is tight the audit comes near it, so it has the power that it needs.
 func TestAuditIsNearTightClaims(t *testing.T) {
+	raced.Sequential(t)
 	// n = 1, η = 1, one epoch: the Gaussian mechanism.
 	c := auditConfig(DPShuffleG, iteration.FixedOrder, iteration.GaussianExact)
 	c.Epochs, c.StepSize = 1, 1

@@ -431,6 +431,7 @@ func TestAcceptance19NoiseMoments(t *testing.T) {
 }
 
 func TestAcceptance20NoiseFloor(t *testing.T) {
+	raced.Sequential(t)
 	// f = x²/2 for all records, x_1 = x* = 0. The mean of x²/2 over 2000 runs has a
 	// standard error of 3.2 %; the seeds are fixed. Independent coordinates are as good as
 	// runs: 2000 of them in one run.

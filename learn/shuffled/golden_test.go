@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
@@ -19,6 +20,7 @@ import (
 // Seeds give the iterates that version 0.1 gave, bit for bit: the first 8 bytes of SHA-256 of
 // three epochs' iterates in each order. Other processors may fuse a product and a sum.
 func TestGoldenTraces(t *testing.T) {
+	raced.Sequential(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the digests are of amd64's roundings")
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -261,6 +262,7 @@ func closeTo(t *testing.T, what string, got, want []float64, within float64) {
 // where it should not be, another record, or a proximal map at another time or of another
 // size would show.
 func TestIteratesAreTheSpecifications(t *testing.T) {
+	raced.Sequential(t)
 	private := gaussians(t, 41, 7, 3, func(j int) float64 { return float64(j) }, 1, true)
 	public := gaussians(t, 42, 7, 3, func(j int) float64 { return 2 - float64(j) }, 1, true)
 	for name, c := range specificationCases(t) {
@@ -281,6 +283,7 @@ func TestIteratesAreTheSpecifications(t *testing.T) {
 // A released model is the specification's for the secret key that the release has drawn,
 // but for what is rounded away at the end.
 func TestReleaseIsTheSpecificationsForItsKey(t *testing.T) {
+	raced.Sequential(t)
 	private := gaussians(t, 43, 7, 3, func(j int) float64 { return float64(j) }, 1, true)
 	public := gaussians(t, 44, 7, 3, func(j int) float64 { return 2 - float64(j) }, 1, true)
 	for name, c := range specificationCases(t) {

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
 // Wherever a search is stopped there is no table, or the best so far if that is wanted, certified
 // and with a bound that holds: what a step left unfinished is not in it.
 func TestStoppedAnywhere(t *testing.T) {
+	raced.Sequential(t)
 	for name, p := range map[string]plurality.Problem{
 		"pure":  {K: 9, Classes: 3, Epsilon: 0.5, Affected: 1},
 		"delta": {K: 7, Classes: 3, Epsilon: 0.5, Delta: 1e-3, Affected: 2},

@@ -97,6 +97,7 @@ func TestTwoClassesFirstOrder(t *testing.T) {
 
 // The table is the same, byte for byte, whatever the number of workers.
 func TestWorkersDoNotMatter(t *testing.T) {
+	raced.Sequential(t)
 	for _, p := range []plurality.Problem{
 		{K: 25, Classes: 4, Epsilon: .5, Affected: 1},
 		{K: 12, Classes: 3, Epsilon: .5, Delta: 1e-3, Affected: 1},
@@ -198,6 +199,7 @@ func TestGapAndProgress(t *testing.T) {
 
 // Stopped early: the best so far, certified, with a gap that is proved; or nothing.
 func TestCancel(t *testing.T) {
+	raced.Sequential(t)
 	p, o := plurality.Problem{K: 30, Classes: 4, Epsilon: .2, Affected: 1},
 		plurality.Objective{Accuracy: .5}
 	for _, after := range []int{0, 1, 10} {
@@ -375,6 +377,7 @@ func TestPriorCounts(t *testing.T) {
 
 // HiGHS's interior point on the dual, where the build has it, ends at the same optimum.
 func TestInteriorPoint(t *testing.T) {
+	raced.Sequential(t)
 	for _, p := range []plurality.Problem{
 		{K: 11, Classes: 3, Epsilon: .5, Affected: 1},
 		{K: 15, Classes: 5, Epsilon: .5, Affected: 1},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -64,6 +65,7 @@ func TestWithin(t *testing.T) {
 // Work is counted: the same search ends at the same count on every machine and with any number of
 // workers, and what it would find with more work is not found in a cache.
 func TestWorkIsCounted(t *testing.T) {
+	raced.Sequential(t)
 	ctx := context.Background()
 	store, err := cache.Open(t.TempDir())
 	if err != nil {
@@ -100,6 +102,7 @@ func TestWorkIsCounted(t *testing.T) {
 // no more of them are listed, and nothing else is worked out. Where the work reaches one step
 // further, the search begins and ends as before.
 func TestTooLargeIsCountedFirst(t *testing.T) {
+	raced.Sequential(t)
 	ctx := context.Background()
 	for _, p := range []plurality.Problem{
 		{K: 20, Classes: 4, Epsilon: .3, Affected: 1},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 )
 
 func batch(reports int, gamma float64, mode Mode, streams int) Round {
@@ -14,6 +15,7 @@ func batch(reports int, gamma float64, mode Mode, streams int) Round {
 
 // The specification's numbers of mini-batch rounds.
 func TestBatchNumbers(t *testing.T) {
+	raced.Sequential(t)
 	must.Near(t, "numeric", rdp(t, batch(5000, 0.05, Numeric, 1), 8), 3.17723e-6, 2e-6)
 	must.Near(t, "leading order", 8*0.0025*leading(5000, 1), 3.17619e-6, 2e-6)
 	must.Near(t, "ternary", rdp(t, batch(5000, 0.05, Ternary, 1), 8), 3.18675e-6, 2e-6)
@@ -39,6 +41,7 @@ func TestBatchNumbers(t *testing.T) {
 
 // ρ* is at least ε_RDP(α)/α at orders between those that were summed.
 func TestSteepestIsABound(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct {
 		reports        int
 		eps, high, top float64 // the peak over the leading order
@@ -143,6 +146,7 @@ func (s silo) worst(n, streams int, alpha float64) float64 {
 // the bound. And the costs of two streams of one batch do not add: the truth is up to 2.16 times
 // the double of one stream's numeric figure.
 func TestTernaryIsABound(t *testing.T) {
+	raced.Sequential(t)
 	closest := 0.0
 	for _, v := range []struct{ n, b int }{{2, 1}, {3, 1}, {4, 1}, {6, 1}, {3, 2}, {4, 2}, {5, 2},
 		{4, 3}, {6, 3}, {5, 4}} {

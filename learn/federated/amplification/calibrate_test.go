@@ -30,6 +30,7 @@ func fullGradients(reports, rounds int) func(float64) ([]accountant.Charge, erro
 
 // Acceptance 8: the closed form, then the exact accountant.
 func TestClosedForm(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct {
 		reports, streams int
 		eps, delta, want float64

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
@@ -26,6 +27,7 @@ func stream(reports int, epsilon float64) Round {
 
 // Acceptance 6: the specification's tables.
 func TestExactTables(t *testing.T) {
+	raced.Sequential(t)
 	for _, v := range []struct {
 		reports     int
 		eps, alpha  float64
@@ -168,6 +170,7 @@ func direct(reports int, epsilon, alpha, cover float64) float64 {
 // A second way to the same number, at random parameters: never below it, and above by at most 1e-7,
 // or what blocks cost at large orders.
 func TestExactAgainstTheDirectSum(t *testing.T) {
+	raced.Sequential(t)
 	rapid.Check(t, func(t *rapid.T) {
 		reports := rapid.IntRange(1, 400).Draw(t, "reports")
 		eps := rapid.Float64Range(0.05, 5).Draw(t, "eps")
@@ -294,6 +297,7 @@ func TestPowers(t *testing.T) {
 // Acceptance 7: the leading order is within 0.1 % for N_r ≥ 1000, ε₀ ≤ 1 and α ≤ 16. The table's
 // own N_r = 1000 at ε₀ = 1 is 0.0004 off.
 func TestExactOrders(t *testing.T) {
+	raced.Sequential(t)
 	alphas := []float64{1.5, 2, 4, 8, 16}
 	for _, eps := range []float64{0.1, 0.5, 1, 2} {
 		var last []float64

@@ -133,6 +133,7 @@ func TestLossesOfStreams(t *testing.T) {
 
 // 16,512 reports on 999 streams at ε₀ = 0.58: ε of .584 by losses, .640 by divergences.
 func TestLossesCostLessThanDivergences(t *testing.T) {
+	raced.Sequential(t)
 	r := stream(16512, 0.58)
 	a := must.Get(must.Get(accountant.New(accountant.ReplaceOne))(t).Charge(
 		must.Get(r.Losses())(t), 999))(t)

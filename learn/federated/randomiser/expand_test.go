@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/sketch/stream"
 )
 
@@ -31,6 +32,7 @@ func TestNormalsStandard(t *testing.T) {
 // 64 cells of equal probability with 63 degrees of freedom below its 1e-6 point, 131. The mutants
 // of a wrong sampler fail it.
 func TestNormalsLaw(t *testing.T) {
+	raced.Sequential(t)
 	law := func(change func(float64) float64) (ok bool) {
 		const n, each = 1_000_000, 1000
 		z := make([]float64, each)

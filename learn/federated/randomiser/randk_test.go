@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 )
 
@@ -46,6 +47,7 @@ func TestRandKOfAllIsOneBit(t *testing.T) {
 // is 70 % of x, hundreds of times the limit. Every report has norm Scale and no more than k
 // coordinates, and each coordinate is named about as often: within 5 deviations.
 func TestRandKIsUnbiased(t *testing.T) {
+	raced.Sequential(t)
 	const n, d, k = 200_000, 10, 3
 	x := []float64{0.5, -0.3, 0.2, 0, 0, 0.1, 0, 0, 0, -0.4}
 	r, c := randK(t, d, k, 1), coins(1)

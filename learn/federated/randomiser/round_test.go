@@ -61,6 +61,7 @@ func released(t *testing.T, r *randomiser.OneBit, c randomiser.Coins, round, n i
 // δ̂ that is four standard errors high 3e-5. Power: a bit that is flipped with probability 0.14 in
 // place of 0.12 gives a chi-square of 800 and more, one that is never flipped δ̂ = 1.
 func TestAuditOfARound(t *testing.T) {
+	raced.Sequential(t)
 	const n, eps, runs = 12, 2., 20_000
 	r := oneBit(t, 1, eps)
 	p := 1 / (1 + math.Exp(-eps))

@@ -230,6 +230,7 @@ func gaussianCurve(mu, eps float64) float64 {
 // One loss of a mixture: its δ(ε) is the mean of the positions' curves. Beside this plain
 // sum the figure is above by less than a hundredth. The so-mixture is one loss whatever K.
 func TestMixtureLossOfOnePosition(t *testing.T) {
+	raced.Sequential(t)
 	const delta = 1e-5
 	for _, v := range []struct {
 		mode                iteration.Mode
@@ -337,6 +338,7 @@ func TestMixtureLossesOfEpochs(t *testing.T) {
 // Gaussian mechanism with μ² = 2ρ, for ρ of the source's mode and of cross-epoch. The chain
 // with ℓ1 proximal maps is no Gaussian one.
 func TestChainsAreBelowTheGaussianCurve(t *testing.T) {
+	raced.Sequential(t)
 	const epochs = 4
 	p, q, h := lassoChains(epochs)
 	e := steps(epochs, 2, 2, 1)

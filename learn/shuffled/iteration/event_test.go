@@ -162,6 +162,7 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 // Without amplification epochs of shuffled gradients are Gaussian mechanisms of sensitivity
 // 2G, one an epoch, by every method that takes both.
 func TestAccountantTakesIterations(t *testing.T) {
+	raced.Sequential(t)
 	run := iteration.Steps{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40,
 		Order: iteration.FixedOrder, StepSize: 0.1, Neighbours: accountant.ReplaceOne}
 	account := func(e accountant.Event, count int) accountant.Report {

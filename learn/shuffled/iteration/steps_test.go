@@ -362,6 +362,7 @@ func TestConditionsOfAmplification(t *testing.T) {
 }
 
 func TestAcceptance08Mixtures(t *testing.T) {
+	raced.Sequential(t)
 	e := withNoise(withMode(steps(1, 4, 4, 1), iteration.RRMixture), 2)
 	r, err := e.RDP(3)
 	if err != nil {
