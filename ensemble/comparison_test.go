@@ -472,3 +472,19 @@ func TestTableOfComparison(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A label's worth is of the queries where labels are priced one by one, and else of the labels that the
+// answers are.
+func TestLabelsOfComparison(t *testing.T) {
+	five := Several{Labels: 5, MostYes: 1}
+	for _, tt := range []struct {
+		answers int
+		several Several
+		want    int
+	}{{0, Several{}, 4}, {1, five, 4}, {10, Several{}, 10}, {10, five, 25}} {
+		c := Comparison{Setting: Setting{Affected: 1}, Queries: 4, Answers: tt.answers, Several: tt.several}
+		if got := c.Labels(); got != tt.want {
+			t.Errorf("%d answers, %v: %d labels, want %d", tt.answers, tt.several, got, tt.want)
+		}
+	}
+}

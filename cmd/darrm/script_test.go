@@ -71,6 +71,9 @@ func TestScripts(t *testing.T) {
 			if gc := os.Getenv("GOGC"); gc != "" { // that of make test is worth a sixth of the processor's time
 				e.Setenv("GOGC", gc)
 			}
+			for _, name := range []string{"DARRM_MUTANT", "DARRM_CALLED"} { // of internal/testing/mutant
+				e.Setenv(name, os.Getenv(name))
+			}
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil

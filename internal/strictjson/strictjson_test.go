@@ -1,10 +1,13 @@
 package strictjson_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -62,4 +65,34 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%q: read as %q, %v", data, again, err)
 		}
 	})
+}
+
+// A claim is a number whose certificate is that number, or an error below 0.
+type claim int
+
+func (c claim) Certify(context.Context) (*int, error) {
+	if c < 0 {
+		return nil, errNegative
+	}
+	n := int(c)
+	return &n, nil
+}
+
+var errNegative = errors.New("negative")
+
+// A file that states something wrong about itself gives no table, nor does one without a certificate.
+func TestVerify(t *testing.T) {
+	for _, c := range []struct {
+		claim  claim
+		stated int
+		want   string
+	}{{3, 3, ""}, {3, 4, "n: the file says 4, it is 3"}, {-1, -1, "negative"}} {
+		got, err := strictjson.Verify(t.Context(), c.claim, func(s *check.Stated, found *int) {
+			s.Exact("n", c.stated, *found)
+		})
+		if c.want == "" && (err != nil || *got != c.stated) ||
+			c.want != "" && (got != nil || err == nil || err.Error() != c.want) {
+			t.Errorf("%d, stated as %d: %v, %v", c.claim, c.stated, got, err)
+		}
+	}
 }

@@ -195,14 +195,10 @@ func least(
 	if err != nil {
 		return accountant.Bound{}, err
 	}
-	best, ok := r.Best()
-	switch {
-	case ok:
+	if best, ok := r.Best(); ok {
 		return best, nil
-	case len(r.Refused) > 0:
-		return best, r.Refused[0].Err
 	}
-	return best, fmt.Errorf("no rule prices %v", event)
+	return accountant.Bound{}, r.Refused[0].Err // a method without a bound is refused
 }
 
 // Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise

@@ -21,8 +21,8 @@ func TestRead(t *testing.T) {
 	stream.WriteString("# a compiler's line\n" + `{"Action":"output","Package":"p","Output":"ok p\n"}` + "\n" +
 		`{"Action":"pass","Package":"p","Elapsed":2}` + "\n")
 	o := Read([]byte(stream.String()))
-	got := fmt.Sprint(o.Passed, o.Failed, o.Skipped)
-	if want := "[TestA TestD] [TestE TestF] [TestB TestC]"; got != want {
+	got := fmt.Sprint(o.Passed, o.Failed, o.Skipped, o.Parts)
+	if want := "[TestA TestD] [TestE TestF] [TestB TestC] map[TestD:[TestD/y] TestF:[TestF/x]]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if o.Text != "# a compiler's line\nok p\n" || o.Seconds["TestA"] != 0.5 {

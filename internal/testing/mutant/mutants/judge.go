@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"go/build"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +31,7 @@ const (
 
 // A judge runs the tests of one package.
 type judge struct {
-	dir, binary string
+	dir, binary string        // no binary where the package has no tests
 	tests       []timed       // by their time
 	skipped     []string      // tests that did not run
 	cpu, wall   time.Duration // a run of all may take so long
@@ -54,16 +56,35 @@ type planting struct {
 }
 
 // newJudges runs the tests of dirs without a change, which must pass, and takes their times.
-// Binaries come into temp.
-func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) {
+// Binaries come into temp. Of the tests whose names are in split each subtest is a test by itself.
+// Behind the first package only the tests that match which are asked.
+func newJudges(
+	ctx context.Context, temp string, dirs, split []string, which string,
+) (judges, error) {
 	var all judges
 	for i, dir := range dirs {
-		j := judge{dir: dir, binary: strconv.Itoa(i) + ".test", cpu: time.Hour, wall: 3 * time.Hour}
+		j := judge{dir: dir, cpu: time.Hour, wall: 3 * time.Hour}
+		tested, err := hasTests(dir)
+		if err != nil {
+			return nil, err
+		}
+		if !tested && i == 0 && len(dirs) > 1 {
+			all = append(all, j)
+			continue
+		}
+		if !tested {
+			return nil, fmt.Errorf("%s has no tests: nothing judges a change", dir)
+		}
+		j.binary = strconv.Itoa(i) + ".test"
 		if out, err := j.compile(ctx, planting{temp: temp}); err != nil {
 			return nil, fmt.Errorf("%s without a change: %w\n%s", dir, err, out)
 		}
 		begin := time.Now()
-		v, cpu, out := j.run(ctx, planting{temp: temp}, "-test.v=test2json")
+		args := []string{"-test.v=test2json"}
+		if i > 0 {
+			args = append(args, "-test.run="+which)
+		}
+		v, cpu, out := j.run(ctx, planting{temp: temp}, args...)
 		if v != survived {
 			return nil, fmt.Errorf("%s: the tests fail without a change:\n%s", dir, out)
 		}
@@ -71,7 +92,7 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 		if err != nil {
 			return nil, err
 		}
-		j.tests, j.skipped = timesOf(outcome), outcome.Skipped
+		j.tests, j.skipped = timesOf(outcome, split), outcome.Skipped
 		if len(j.tests) == 0 {
 			return nil, fmt.Errorf("%s: no test ran, %d were skipped: nothing judges a change", dir,
 				len(j.skipped))
@@ -82,6 +103,15 @@ func newJudges(ctx context.Context, temp string, dirs []string) (judges, error) 
 		all = append(all, j)
 	}
 	return all, nil
+}
+
+// hasTests reports whether the package in dir has files of tests.
+func hasTests(dir string) (bool, error) {
+	pkg, err := build.ImportDir(dir, 0)
+	if err != nil {
+		return false, err
+	}
+	return len(pkg.TestGoFiles)+len(pkg.XTestGoFiles) > 0, nil
 }
 
 // outcomeOf reads the output of a test binary with -test.v=test2json.
@@ -95,12 +125,19 @@ func outcomeOf(ctx context.Context, output []byte) (o mutant.Outcome, err error)
 	return mutant.Read(events), nil
 }
 
-// timesOf lists the tests that passed, the quickest first. A list of mutants is no test of the
-// package: it reads the files as they are on the disk.
-func timesOf(o mutant.Outcome) []timed {
+// timesOf lists the tests that passed, the quickest first, with the subtests of split in place of
+// the whole. A list of mutants is no test of the package: it reads the files as they are on the disk.
+func timesOf(o mutant.Outcome, split []string) []timed {
 	var all []timed
 	for _, name := range o.Passed {
-		if !strings.HasSuffix(name, "MutantsDie") {
+		names := []string{name}
+		switch {
+		case strings.HasSuffix(name, "MutantsDie"):
+			continue
+		case slices.Contains(split, name):
+			names = o.Parts[name]
+		}
+		for _, name := range names {
 			all = append(all, timed{name: name, seconds: o.Seconds[name]})
 		}
 	}
@@ -122,13 +159,13 @@ func quickest(all []timed) (quick, slow []timed) {
 	return all, nil
 }
 
-// pattern is the expression for the names of the tests.
+// pattern is the expression for the names of the tests and subtests.
 func pattern(tests []timed) string {
 	var names []string
 	for _, t := range tests {
-		names = append(names, t.name)
+		names = append(names, "^"+strings.ReplaceAll(regexp.QuoteMeta(t.name), "/", "$/^")+"$")
 	}
-	return "-test.run=^(" + strings.Join(names, "|") + ")$"
+	return "-test.run=" + strings.Join(names, "|")
 }
 
 // survey runs each test of j alone, with all changes compiled in and none chosen, and notes whose
@@ -285,10 +322,15 @@ func (js judges) test(ctx context.Context, at planting) verdict {
 	return survived
 }
 
-// compile builds the test binary, and has the compiler name every error.
+// compile builds the test binary, or the package alone where it has none, and has the compiler name
+// every error.
 func (j judge) compile(ctx context.Context, at planting) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=-e",
-		"-overlay="+at.overlay, "-o", filepath.Join(at.temp, j.binary), ".")
+	args := []string{"build", "-gcflags=-e", "-overlay=" + at.overlay, "."}
+	if j.binary != "" {
+		args = []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=-e",
+			"-overlay=" + at.overlay, "-o", filepath.Join(at.temp, j.binary), "."}
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = j.dir
 	return cmd.CombinedOutput()
 }
@@ -331,13 +373,13 @@ func (j judge) within(at planting, part []timed) judge {
 // run runs the binary within its times, and within 8 GB, since a change may ask for any memory. It
 // returns the processor's time too. What the tests compile themselves has the change too.
 func (j judge) run(
-	ctx context.Context, at planting, which string,
+	ctx context.Context, at planting, args ...string,
 ) (v verdict, cpu time.Duration, out []byte) {
 	ctx, cancel := context.WithTimeout(ctx, j.wall+10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c",
-		fmt.Sprintf(`ulimit -v 8388608 && ulimit -t %d && exec "$@"`, int(j.cpu.Seconds())), "sh",
-		filepath.Join(at.temp, j.binary), "-test.failfast", "-test.timeout", j.wall.String(), which)
+	limits := fmt.Sprintf(`ulimit -v 8388608 && ulimit -t %d && exec "$@"`, int(j.cpu.Seconds()))
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limits, "sh",
+		filepath.Join(at.temp, j.binary), "-test.failfast", "-test.timeout", j.wall.String()}, args...)...)
 	cmd.Dir = j.dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1",
