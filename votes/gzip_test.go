@@ -22,6 +22,7 @@ func TestGzipMembers(t *testing.T) {
 		"one":               {one, 1, ""},
 		"two":               {join(one, two), 2, ""},
 		"an empty one":      {join(one, empty, two, empty), 2, ""},
+		"many empty ones":   {join(one, bytes.Repeat(empty, 200), two), 2, ""},
 		"zeros":             {join(one, make([]byte, 700)), 1, ""},
 		"a zero":            {join(one, two, make([]byte, 1)), 2, ""},
 		"garbage":           {join(one, []byte("garbage!")), 0, "8 bytes after the end of the gzip data"},

@@ -29,6 +29,17 @@ func TestParquetHasTheRowsItClaims(t *testing.T) {
 			t.Errorf("three rows of %d: %v", claimed, err)
 		}
 	}
+	for claimed, want := range map[int64]string{1: "2 values more than rows", 2: "1 values more than rows", 4: ""} {
+		file := editParquet(t, good, func(m *format.FileMetaData, body []byte) []byte {
+			m.NumRows, m.RowGroups[0].NumRows = claimed, claimed
+			return body
+		})
+		_, err := readAll(bytes.NewReader(file), pq(Options{}))
+		var p *ParseError
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), want) {
+			t.Errorf("three rows in a row group of %d: %v", claimed, err)
+		}
+	}
 }
 
 // Whole numbers of 32 bits are read with the sign that their column states, as ids and as votes.

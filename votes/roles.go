@@ -196,8 +196,8 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 		if _, place := placeOf(spec, false); place && s.what != "key" {
 			hint = ": a place is written #" + strings.TrimPrefix(spec, "#")
 		}
-		return 0, faultf(-1, "there is no %s %s for the %s (%s)%s", s.what, quote(spec), role,
-			parameterOf(role), hint)
+		return 0, faultf(-1, "there is no %s %s for the %s (%s)%s", s.what, quote(spec),
+			strings.TrimPrefix(role, "the "), parameterOf(role), hint)
 	}
 	return at, s.setRole(at, role)
 }

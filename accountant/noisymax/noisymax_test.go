@@ -3,6 +3,7 @@ package noisymax
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/golden"
 )
 
 // brute is the price of all histograms of K teachers, of the law of the integers itself.
@@ -83,8 +85,10 @@ func brute(t *testing.T, k, classes, affected, queries int, sigma, epsilon float
 	return d
 }
 
-// No price is below that of all histograms, whose game is worked out from the law of the integers.
+// No price is below that of all histograms, whose game is worked out from the law of the integers, and
+// each is as it was.
 func TestNotBelowAllHistograms(t *testing.T) {
+	var said strings.Builder
 	for _, c := range []struct {
 		k, classes, affected, queries int
 		sigma, epsilon                float64
@@ -116,8 +120,9 @@ func TestNotBelowAllHistograms(t *testing.T) {
 		if c.within > 0 && got > want*math.Exp(c.within) {
 			t.Errorf("%+v: %.9g, far above %.9g", c, got, want)
 		}
-		t.Logf("%+v: %.6g, all histograms %.6g", c, got, want)
+		fmt.Fprintf(&said, "%+v: %.9g, all histograms %.6g\n", c, got, want)
 	}
+	golden.Compare(t, "prices.golden", said.String(), 1e-8)
 }
 
 // The bounds of a square hold for every pair in it, of both kinds.
@@ -271,10 +276,14 @@ func TestSigmaKeepsThePromise(t *testing.T) {
 	if os.Getenv("DARRM_LONG") != "" {
 		problems = append(problems, Problem{Teachers: 50, Classes: 10, Affected: 1, Answers: 20, Epsilon: 3, Delta: 1e-5})
 	}
+	var said strings.Builder
 	for _, p := range problems {
 		n, err := Sigma(t.Context(), p)
 		if err != nil {
 			t.Fatalf("%+v: %v", p, err)
+		}
+		if p.Teachers != 50 || p.Answers != 20 {
+			fmt.Fprintf(&said, "%+v: %+v\n", p, n)
 		}
 		again, err := Price(t.Context(), p, n.Sigma, n.Step)
 		if err != nil || again != n.Delta || again > p.Delta || again < 0.9*p.Delta {
@@ -289,6 +298,7 @@ func TestSigmaKeepsThePromise(t *testing.T) {
 			t.Errorf("%+v: more noise costs %v, before %v: %v", p, d, again, err)
 		}
 	}
+	golden.Compare(t, "sigma.golden", said.String(), 1e-8)
 }
 
 func TestRefused(t *testing.T) {

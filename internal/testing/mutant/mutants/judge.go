@@ -57,7 +57,7 @@ type planting struct {
 
 // newJudges runs the tests of dirs without a change, which must pass, and takes their times.
 // Binaries come into temp. Of the tests whose names are in split each subtest is a test by itself.
-// Behind the first package only the tests that match which are asked.
+// Of the packages behind the first, or of the first where it is alone, the tests that match which are asked.
 func newJudges(
 	ctx context.Context, temp string, dirs, split []string, which string,
 ) (judges, error) {
@@ -81,7 +81,7 @@ func newJudges(
 		}
 		begin := time.Now()
 		args := []string{"-test.v=test2json"}
-		if i > 0 {
+		if i > 0 || len(dirs) == 1 {
 			args = append(args, "-test.run="+which)
 		}
 		v, cpu, out := j.run(ctx, planting{temp: temp}, args...)

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	skip := flags.Int("skip", 0, "first changes of the draw to leave out, judged or not compiling")
 	with := flags.String("with", "", "packages, by commas, whose tests see what its own let live")
 	at := flags.String("at", "", "places, by commas (file.go or file.go:12): draw only from these")
-	which := flags.String("run", "", "expression for the tests of the packages of -with that are asked")
+	which := flags.String("run", "", "expression for the tests that are asked: of -with's packages, without these of DIR's")
 	split := flags.String("split", "", "tests, by commas, whose subtests are asked each by itself")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return share(out, flags.Args(), *n, *seed)
 	}
 	if flags.NArg() != 1 || *n < 0 || *skip < 0 {
-		return errors.New("usage: mutants [-n N] [-seed S] [-skip N] [-with DIRS [-run TESTS]] [-split TESTS] [-at PLACES] DIR\n" +
+		return errors.New("usage: mutants [-n N] [-seed S] [-skip N] [-with DIRS] [-run TESTS] [-split TESTS] [-at PLACES] DIR\n" +
 			"       mutants [-n N] [-seed S] DIR DIR …   how many of N drawn over all are of each")
 	}
 	dir := filepath.Clean(flags.Arg(0))
