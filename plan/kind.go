@@ -53,7 +53,7 @@ func (r *Request) kinds(promise bool) (all []kind) {
 			all = append(all, r.optimal(r.perLabelDelta()))
 		}
 	}
-	if r.Budget.Delta > 0 {
+	if r.Budget.Delta > 0 || r.Losses.Stated() && r.Classes > 2 {
 		all = append(all, r.manyAnswers())
 	}
 	if r.Losses.Costs != nil { // others are best for agreement

@@ -213,8 +213,6 @@ func (r *Request) checkLosses() error {
 		return check.Want(name, "given", "left out where a missing vote is none (abstain): a coin gives each a class")
 	case r.For == ForStudent:
 		return check.Want(name, "given", "left out for a student, who loses nothing by a table that treats the classes alike")
-	case r.Budget.Delta == 0 && r.Classes > 2:
-		return check.Want("budget delta", 0, "above 0 for tables of more than two classes that are told apart")
 	}
 	// What reaches an agreement is known of classes that are alike only.
 	r.For, r.Agreement = ForLabels, 0

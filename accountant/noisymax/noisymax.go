@@ -1,6 +1,7 @@
 package noisymax
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,8 @@ var ErrReach = errors.New("noise is priced by its label where a record changes o
 
 // Validate returns an error that names the first field that breaks its rule, or ErrReach, or nil.
 func (p Problem) Validate() error {
-	if err := check.Together(p.Teachers, p.Classes, p.Affected, p.Answers, p.Epsilon, p.Delta); err != nil {
+	if err := cmp.Or(check.Together(p.Teachers, p.Classes, p.Affected, p.Answers, p.Epsilon),
+		check.Within("budget delta", p.Delta)); err != nil {
 		return err
 	}
 	if p.Classes > 2 && p.Affected > 1 {

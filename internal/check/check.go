@@ -129,10 +129,10 @@ func Probability(name string, p float64) error {
 	return nil
 }
 
-// Together checks a promise of Q answers together: K, C, t, Q, ε and δ, in this order.
-func Together(k, classes, affected, answers int, epsilon, delta float64) error {
+// Together checks a promise of Q answers together but for its δ: K, C, t, Q and ε, in this order.
+func Together(k, classes, affected, answers int, epsilon float64) error {
 	return cmp.Or(Teachers(k), Classes(classes), Affected(affected, k), Whole("answers", answers, 1, MaxAnswers),
-		UpTo("budget epsilon", epsilon, MaxTotalEpsilon), Within("budget delta", delta))
+		UpTo("budget epsilon", epsilon, MaxTotalEpsilon))
 }
 
 // Positive checks a finite number above 0.

@@ -43,10 +43,18 @@ func (p Problem) EventDeltas(factors []float64) (b []float64) {
 	return b
 }
 
-// eventDelta is b of one factor: of one answer exactly δ from e^ε on, which is its promise.
+// eventDelta is b of one factor: of one answer exactly δ from e^ε on, which is its promise, and 0 from e^(ε/Q) on where
+// δ is.
 func (p Problem) eventDelta(link *Link, factor float64) float64 {
-	if p.Answers == 1 && factor >= num.Exp(num.Decimal(p.Epsilon)).Upper() {
+	one := num.Decimal(p.Epsilon)
+	if p.Pure() {
+		one = one.Quo(one, big.NewRat(int64(p.Answers), 1))
+	}
+	switch {
+	case (p.Answers == 1 || p.Pure()) && factor >= num.Exp(one).Upper():
 		return num.FromRat(num.Decimal(p.Delta)).Upper()
+	case p.Pure(): // nothing is worked out of smaller factors
+		return 1
 	}
 	return link.above(factor)
 }

@@ -163,6 +163,12 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the first label's weights are all labels'", File: "labels.go",
 			Old: "s.namedValue(o, s.weights(w, label), s.masses(masses, label))", New: "s.namedValue(o, s.weights(w, 0), s.masses(masses, label))",
 			Killer: "TestTablesOfLabels"},
+		{Name: "without δ a part of ε's events tell nothing", File: "events.go", Old: "case p.Pure(): // nothing is worked out of smaller factors\n\t\treturn 1",
+			New: "case p.Pure(): // nothing is worked out of smaller factors\n\t\treturn 0", Killer: "TestPure"},
+		{Name: "without δ each answer keeps all of ε", File: "events.go", Old: "one = one.Quo(one, big.NewRat(int64(p.Answers), 1))",
+			New: "one = one.Quo(one, big.NewRat(1, 1))", Killer: "TestPure"},
+		{Name: "tables of classes that are alike have no δ", File: "problem.go", Old: "p.Delta == 0 && p.Named && p.Classes > 2",
+			New: "p.Delta == 0 && p.Classes > 2", Killer: "TestPure"},
 		{Name: "all labels have one law", File: "certify.go", Old: "if c.system.problem.Labels > 0 {\n\t\treturn nil, errWhichLabel",
 			New: "if c.system.problem.Labels < 0 {\n\t\treturn nil, errWhichLabel", Killer: "TestTablesOfLabels"},
 	})

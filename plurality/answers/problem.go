@@ -35,7 +35,7 @@ type Problem struct {
 	Missing  bool    // a vote may be missing; it changes when it comes or goes
 	Answers  int     // Q: the table answers at most so many queries, 1 ≤ Q ≤ MaxAnswers
 	Epsilon  float64 // ε in (0, 700] of all answers together
-	Delta    float64 // δ in (0,1) of all answers together
+	Delta    float64 // δ in (0,1) of all answers together; or 0: see Pure
 	Abstain  bool    // one more answer: no class
 	// Named: the table may treat the classes by their names, for shares and costs that differ. Its
 	// histograms are then all histograms of K votes, each with a mass for each class.
@@ -61,8 +61,13 @@ func tooLarge(name string, value any, format string, args ...any) error {
 // Validate returns a *constraints.ParameterError naming the first field that breaks its rule, or
 // nil; last a *SizeError. It allocates nothing of the problem's size. Pairs are counted by NewSystem.
 func (p Problem) Validate() error {
-	if err := check.Together(p.K, p.Classes, p.Affected, p.Answers, p.Epsilon, p.Delta); err != nil {
+	if err := check.Together(p.K, p.Classes, p.Affected, p.Answers, p.Epsilon); err != nil {
 		return err
+	}
+	if !p.Pure() {
+		if err := check.Within("budget delta", p.Delta); err != nil {
+			return err
+		}
 	}
 	if p.Named && (p.Missing || p.Abstain) {
 		return check.Want("classes that are told apart", fmt.Sprintf("missing votes %t, no class an answer %t", p.Missing,
@@ -86,6 +91,11 @@ func (p Problem) Validate() error {
 	}
 	return nil
 }
+
+// Pure reports whether the promise is without δ, which tables of more than two classes that are told apart may have.
+// Q answers are (ε, 0)-DP together if and only if each is (ε/Q, 0)-DP: one pair of histograms may be asked Q times, and
+// the ratios of one label then multiply.
+func (p Problem) Pure() bool { return p.Delta == 0 && p.Named && p.Classes > 2 }
 
 // histograms returns the number of histograms of the problem's Space.
 func (p Problem) histograms() int {

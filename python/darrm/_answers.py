@@ -104,7 +104,8 @@ class Table:
             raise Malformed("missing_votes must be true or false")
         self.missing = missing
         self.total, self.delta = number(raw.get("total_epsilon"), "total_epsilon"), number(raw.get("delta"), "delta")
-        if not 0 < self.total <= 700 or not 0 < self.delta < 1:
+        pure = raw.get("named") is True and self.classes > 2  # each answer then keeps total/answers
+        if not 0 < self.total <= 700 or not 0 <= self.delta < 1 or (self.delta == 0 and not pure):
             raise Malformed("total_epsilon or delta is out of range")
         self.law: _Law = {}
 

@@ -26,15 +26,19 @@ const (
 func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 	s := v.system.Space()
 	p, n := v.system.Problem(), s.Variables()
-	if n > eventVariables && !(p.Named && p.Answers == 1 && n <= mostColumns) || v.system.PairCount()*p.Answers > eventWork {
+	one, work := p.Named && p.Answers == 1 || p.Pure(), v.system.PairCount()*p.Answers
+	if one { // all answers without δ are as one of them
+		work = v.system.PairCount()
+	}
+	if n > eventVariables && !(one && n <= mostColumns) || work > eventWork {
 		return nil, nil
 	}
 	var factors []float64
 	for i := range lines {
 		factors = append(factors, math.Exp(p.Epsilon*float64((i+1)*(i+1))/(lines*lines)))
 	}
-	if p.Named && p.Answers == 1 { // the one line that binds: its δ is known exactly
-		factors = []float64{math.Exp(p.Epsilon) * (1 + 0x1p-50)}
+	if one { // the one line that binds: its δ is known exactly
+		factors = []float64{math.Exp(p.Epsilon/float64(p.Answers)) * (1 + 0x1p-50)}
 	}
 	rights := p.EventDeltas(factors)
 	g, err := v.newProgram(ctx, 2)

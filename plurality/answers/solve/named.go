@@ -19,6 +19,9 @@ import (
 // which each answer keeps what composition allows.
 func (v *solver) named() []way {
 	p := v.system.Problem()
+	if p.Pure() { // of which no noise is normal
+		return []way{{answers.OneLaw, v.eachBest}, {answers.OneLaw, v.exponential}}
+	}
 	if p.Answers == 1 { // nothing is better than the best of one answer
 		if p.Classes == 2 {
 			return []way{{answers.OneLaw, v.one}}
@@ -90,7 +93,8 @@ func (v *solver) offset(ctx context.Context) (*answers.Table, error) {
 		return nil, err
 	}
 	for range offsetRounds {
-		if err := v.seekOffsets(ctx, offsets, math.Exp(x)); err != nil {
+		sigma := math.Exp(x)
+		if err := v.seekOffsets(ctx, offsets, sigma, func() []float64 { return v.offsetNormal(offsets, sigma) }); err != nil {
 			return nil, err
 		}
 		if x, err = f.guess(ctx, v.system); err != nil {
@@ -106,16 +110,17 @@ func (v *solver) offset(ctx context.Context) (*answers.Table, error) {
 }
 
 // seekOffsets moves the offsets to where the table is worth most (the last class keeps 0): along
-// each in turn, by steps that double while they gain and are halved where none does.
-func (v *solver) seekOffsets(ctx context.Context, offsets []float64, sigma float64) error {
-	best := v.worth(v.offsetNormal(offsets, sigma))
+// each in turn, by steps that double while they gain and are halved where none does. probabilities are those of the
+// offsets, and sigma is the scale of their noise.
+func (v *solver) seekOffsets(ctx context.Context, offsets []float64, sigma float64, probabilities func() []float64) error {
+	best := v.worth(probabilities())
 	for step := max(1, sigma/2); step > 1e-3*max(1, sigma); {
 		gained := false
 		for c := range len(offsets) - 1 {
 			for _, sign := range []float64{1, -1} {
 				for move := sign * step; ctx.Err() == nil && math.Abs(offsets[c]+move) < 1e6; move *= 2 {
 					offsets[c] += move
-					if now := v.worth(v.offsetNormal(offsets, sigma)); now > best+1e-12 {
+					if now := v.worth(probabilities()); now > best+1e-12 {
 						best, gained = now, true
 						continue
 					}
@@ -131,6 +136,47 @@ func (v *solver) seekOffsets(ctx context.Context, offsets []float64, sigma float
 	return ctx.Err()
 }
 
+// exponential returns the table of the exponential mechanism with the public offsets b that are worth most,
+//
+//	p(h,c) ∝ e^(ε₁·(h_c + b_c)/(2t))
+//
+// for what is too large for the linear program: it is (ε₁, 0)-DP, since a record changes each count by at most t.
+func (v *solver) exponential(ctx context.Context) (*answers.Table, error) {
+	p, space := v.system.Problem(), v.system.Space()
+	if v.linear() {
+		return nil, errNoTable
+	}
+	each, offsets := eachOf(p, 1), make([]float64, p.Classes)
+	rate := each.Epsilon / float64(2*p.Affected)
+	probabilities := func() []float64 {
+		out := make([]float64, space.Variables())
+		for h := range space.Histograms() {
+			first, end := space.Range(h)
+			votes, top, sum := space.Histogram(h), math.Inf(-1), 0.0
+			for c, n := range votes {
+				top = max(top, float64(n)+offsets[c])
+			}
+			for c, n := range votes {
+				out[first+c] = math.Exp(rate * (float64(n) + offsets[c] - top))
+				sum += out[first+c]
+			}
+			for i := first; i < end; i++ {
+				out[i] /= sum
+			}
+		}
+		return out
+	}
+	if err := v.seekOffsets(ctx, offsets, 1/rate, probabilities); err != nil {
+		return nil, err
+	}
+	return v.overShares(ctx, shares[:1], func(game.Each) ([]float64, error) { return probabilities(), nil })
+}
+
+// linear reports whether the best table of one answer is that of a linear program.
+func (v *solver) linear() bool {
+	return v.system.Space().Variables() <= mostColumns && v.system.PairCount() <= mostEvents
+}
+
 // Limits of the linear program of one answer: the plain solver has no more columns, and a round of
 // separation goes through all pairs.
 const (
@@ -143,10 +189,14 @@ const (
 // eachBest returns the best table whose answers each keep what exact composition allows, over some ways
 // to share the promise.
 func (v *solver) eachBest(ctx context.Context) (*answers.Table, error) {
-	if v.system.Space().Variables() > mostColumns || v.system.PairCount() > mostEvents {
+	if !v.linear() {
 		return nil, errNoTable
 	}
-	return v.overShares(ctx, shares, func(each game.Each) ([]float64, error) {
+	some := shares
+	if v.system.Problem().Pure() {
+		some = shares[:1]
+	}
+	return v.overShares(ctx, some, func(each game.Each) ([]float64, error) {
 		q, err := v.events(ctx, each)
 		if errors.Is(err, lp.ErrTooLarge) {
 			return nil, nil

@@ -172,6 +172,9 @@ func (v *solver) best(ctx context.Context) (*answers.Table, error) {
 	if p.Named && v.Law == "" {
 		return v.bestOf(ctx, nil, math.Inf(-1), v.named())
 	}
+	if p.Pure() && v.Law != "" && v.Law != answers.OneLaw {
+		return nil, check.Want("law", v.Law, "left out, or that of one answer, where delta is 0")
+	}
 	v.begin(way{law: v.Law})
 	if p.Labels > 0 && (v.Law == answers.NormalLaw || v.Law == answers.ProgramLaw) {
 		return nil, check.Want("law", v.Law, "left out, or of chains, where each label has masses of its own")
