@@ -101,7 +101,7 @@ func (m *Mechanism) checkBallots(b *Ballots) error {
 
 // LabelLaw returns the law of the mechanism's labels under a public prior of votes: see package
 // labellaw. It reads no votes, draws nothing and costs nothing. The error names the share, name or
-// weight that breaks its rule, or says that the mechanism is Named, or is ctx.Err(). Cost: the probabilities of each histogram of the prior,
+// weight that breaks its rule, or says that each label has a table of its own, or is ctx.Err(). Cost: the probabilities of each histogram of the prior,
 // once.
 func (m *Mechanism) LabelLaw(ctx context.Context, prior labellaw.Prior, o labellaw.Options) (*labellaw.Law,
 	error) {
@@ -110,15 +110,14 @@ func (m *Mechanism) LabelLaw(ctx context.Context, prior labellaw.Prior, o labell
 	if err := check.Classes(s.Classes); err != nil {
 		return nil, err
 	}
-	if m.Named() { // a Channel is the same for each class
-		return nil, check.Want("classes of the table", "told apart", "treated alike: a table that is solved without shares, costs "+
-			"and lopsided counts has a law of its labels, and a worth for training")
+	if m.LabelTables() > 0 {
+		return nil, check.Want("labels of a question", "one table each", "answered by one table: each label has a law of its own")
 	}
 	o = o.Complete(s.Classes)
-	l := &labellaw.Law{K: s.K, Mechanism: m.Name(), Answers: max(1, m.Together().Most), Prior: o.Prior,
+	l := &labellaw.Law{Channel: labellaw.Channel{Classes: s.Classes}, K: s.K, Mechanism: m.Name(), Answers: max(1, m.Together().Most), Prior: o.Prior,
 		Names: o.Names, Shares: o.Shares}
-	var err error
-	if l.Channel, l.Beta, err = labellaw.Fit(ctx, s.Classes, prior, m.Probabilities); err != nil {
+	err := l.Fit(ctx, m.Named(), prior, m.Probabilities)
+	if err != nil {
 		return nil, err
 	}
 	if l.Limit, err = m.WorthLimit(ctx, prior); err != nil {

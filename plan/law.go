@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/plurality"
 )
 
 // simulations is the number of queries drawn from a prior with too many histograms, and the number
@@ -28,8 +29,9 @@ type Law struct {
 	sampled    bool // the cells are queries drawn from the prior
 	// What the prior says; 0 for what it does not, both for a sample of votes.
 	mean, concentration float64
-	says                *Says     // of a YesLaw, which has a mean too
-	yes                 []float64 // of a YesLaw: its weights by the number of votes for yes
+	shares              plurality.Shares // of a NamedLaw; nil for equal ones and for counts
+	says                *Says            // of a YesLaw, which has a mean too
+	yes                 []float64        // of a YesLaw: its weights by the number of votes for yes
 	cells               []cell
 	index               map[string]int // of cells, by their counts
 	total               float64
@@ -136,6 +138,9 @@ func (l *Law) FromVotes() bool { return handle.Made(l).fromVotes }
 
 // Mean returns the mean of Prior, 0 for other laws.
 func (l *Law) Mean() float64 { return handle.Made(l).mean }
+
+// Shares returns how frequent the classes of NamedLaw are, nil for equal shares, for counts and for other laws.
+func (l *Law) Shares() plurality.Shares { return slices.Clone(handle.Made(l).shares) }
 
 // Concentration returns the concentration of Uneven, 0 for other laws.
 func (l *Law) Concentration() float64 { return handle.Made(l).concentration }

@@ -154,18 +154,6 @@ func (l Losses) Text(names []string, labels ...string) string {
 // plurality.Objective.NamedWeights, of Accuracy mean unless it is 0, else of the default of so many
 // classes. Its histograms are not sorted. There may be at most 10,000 of them. Cost: that of NamedWeights.
 func NamedLaw(k, classes int, mean float64, shares plurality.Shares) (*Law, error) {
-	l, err := newLaw(k, classes)
-	if err != nil {
-		return nil, err
-	}
-	if err := shares.Validate(classes); err != nil {
-		return nil, err
-	}
-	if n := plurality.NamedHistograms(k, classes); n > exactHistograms {
-		return nil, check.Wantf("teachers and classes", fmt.Sprintf("%d and %d", k, classes), "so few that there are at most "+
-			"%d histograms of classes that are told apart", exactHistograms)
-	}
-	l.named = true
 	var prior plurality.Objective
 	switch {
 	case mean == 0 && classes > 2:
@@ -176,6 +164,23 @@ func NamedLaw(k, classes int, mean float64, shares plurality.Shares) (*Law, erro
 			return nil, err
 		}
 	}
+	return NamedPrior(k, classes, prior, shares)
+}
+
+// NamedPrior is NamedLaw of any law of votes, public counts among them, which have shares of their own.
+func NamedPrior(k, classes int, prior plurality.Objective, shares plurality.Shares) (*Law, error) {
+	l, err := newLaw(k, classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(prior.Validate(plurality.Problem{Classes: classes}), shares.Validate(classes)); err != nil {
+		return nil, err
+	}
+	if n := plurality.NamedHistograms(k, classes); n > exactHistograms {
+		return nil, check.Wantf("teachers and classes", fmt.Sprintf("%d and %d", k, classes), "so few that there are at most "+
+			"%d histograms of classes that are told apart", exactHistograms)
+	}
+	l.named, l.shares = true, slices.Clone(shares)
 	l.mean, l.concentration = prior.Accuracy, prior.Concentration
 	space := plurality.NewNamedSpace(k, classes)
 	w, err := prior.NamedWeights(context.Background(), space, shares)

@@ -96,12 +96,21 @@ func Counted(k, classes int, counts []plurality.HistogramCount) (*Law, error) {
 // CountedOnes is Counted of two classes, from how often each number of votes for the second class occurs,
 // 0 to K: gamma.Objective.Counts.
 func CountedOnes(counts []float64) (*Law, error) {
-	k := len(counts) - 1
-	out := make([]plurality.HistogramCount, 0, len(counts))
-	for ones, n := range counts {
-		out = append(out, plurality.HistogramCount{Votes: []int{k - ones, ones}, Count: n})
+	return Counted(len(counts)-1, 2, histogramsOf(counts))
+}
+
+// NamedOnes is CountedOnes of two classes that are told apart.
+func NamedOnes(counts []float64) (*Law, error) {
+	return NamedPrior(len(counts)-1, 2, plurality.Objective{Counts: histogramsOf(counts)}, nil)
+}
+
+func histogramsOf(ones []float64) []plurality.HistogramCount {
+	k := len(ones) - 1
+	out := make([]plurality.HistogramCount, 0, len(ones))
+	for l, n := range ones {
+		out = append(out, plurality.HistogramCount{Votes: []int{k - l, l}, Count: n})
 	}
-	return Counted(k, 2, out)
+	return out
 }
 
 // Histograms yields the law's histograms, ascending, each with its share of the queries.

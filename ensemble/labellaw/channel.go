@@ -8,11 +8,14 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Channel is the law of a label by the class that has the most votes, where all classes are alike.
+// Channel is the law of a label by the class that has the most votes.
 type Channel struct {
 	Classes  int     // C, from 2 on
 	Agrees   float64 // a in [0,1]: the label is that class; of a tie, a class that is drawn from it
 	Abstains float64 // n in [0, 1-a]: the label is no class
+	// Apart is T of classes that are told apart, nil of classes that are alike. Labels are then classes, and a is the
+	// mean of its diagonal by the classes' shares.
+	Apart [][]float64
 }
 
 // Validate returns an error naming the first field that breaks its rule.
@@ -22,6 +25,17 @@ func (c Channel) Validate() error {
 	}
 	if !(c.Abstains >= 0 && c.Agrees+c.Abstains <= 1+rounding) {
 		return check.Want("share of abstentions", c.Abstains, "at least 0, and at most 1 together with the agreement")
+	}
+	if c.Apart == nil {
+		return nil
+	}
+	if len(c.Apart) != c.Classes || c.Abstains != 0 {
+		return check.Wantf("laws of classes that are told apart", len(c.Apart), "one for each of the %d, and labels that are classes", c.Classes)
+	}
+	for _, row := range c.Apart {
+		if err := checkShares(row, c.Classes); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -45,6 +59,12 @@ func (c Channel) columns() int {
 // Transition returns T, a row for each class. Abstaining, where it occurs, is the last column.
 func (c Channel) Transition() [][]float64 {
 	t := make([][]float64, c.Classes)
+	for class, row := range c.Apart {
+		t[class] = slices.Clone(row)
+	}
+	if c.Apart != nil {
+		return t
+	}
 	for class := range t {
 		row := slices.Repeat([]float64{c.other()}, c.columns())
 		row[class] = c.Agrees
@@ -75,6 +95,14 @@ func checkShares(shares []float64, classes int) error {
 		return check.Want("sum of the shares", sum, "1")
 	}
 	return nil
+}
+
+// diagonal returns Σ_c π_c·T[c][c].
+func (c Channel) diagonal(shares []float64) (sum float64) {
+	for class, row := range c.Transition() {
+		sum += float64(shares[class] * row[class])
+	}
+	return min(1, sum)
 }
 
 // Labels returns q = πT, the law of a label by the classes' shares.

@@ -7,7 +7,8 @@
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields.
 //
-// Mechanisms and priors treat the classes alike, so a Channel has three numbers.
+// Where mechanism and prior treat the classes alike, a Channel has three numbers; of classes that are told apart it has
+// a law for each.
 //
 // # Notation
 //
@@ -15,10 +16,10 @@
 //	h, prior(h)   histogram of the votes of one query; its public law
 //	T[c][y]       Channel.Transition: probability of label y where class c has the most votes; a tie
 //	              shares its weight equally among its classes
-//	a, n          Channel.Agrees, Channel.Abstains: T[c][c], and the probability of no class
+//	a, n          Channel.Agrees, Channel.Abstains: T[c][c], or its mean by π, and the probability of no class
 //	π, q = πT     public shares of the classes, law of a label
 //	χ², MI        Channel.ChiSquare, Channel.Information (in nats)
-//	β             Law.Beta: softmax(β·h) is the nearest to the law in log likelihood
+//	β, o          Law.Beta, Offsets: softmax(β·h + o) is the nearest to the law in log likelihood
 //	μ             the parameter of Gaussian differential privacy that belongs to (ε, δ)
 //
 // a is not a plan's agreement, which counts any class of a tie in full.

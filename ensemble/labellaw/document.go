@@ -36,10 +36,12 @@ type file struct {
 	Names       strictjson.List[string]                   `json:"class_names"`
 	Answers     int                                       `json:"answers"`
 	Prior       Stated                                    `json:"prior"`
+	Apart       bool                                      `json:"told_apart,omitempty"` // the transition is stated, and agrees follows
 	Shares      strictjson.List[float64]                  `json:"shares"`
 	Agrees      float64                                   `json:"agrees"`
 	Abstains    float64                                   `json:"abstains"`
 	Beta        *float64                                  `json:"beta"` // null where labels have no noise
+	Offsets     strictjson.List[float64]                  `json:"offsets,omitempty"`
 	Transition  strictjson.List[strictjson.List[float64]] `json:"transition"`
 	Labels      strictjson.List[float64]                  `json:"labels"`
 	Posterior   strictjson.List[strictjson.List[float64]] `json:"posterior"`
@@ -57,7 +59,7 @@ func (l *Law) MarshalJSON() ([]byte, error) {
 	}
 	f := file{Format: FormatVersion, Kind: formatKind, Mechanism: l.Mechanism, K: l.K,
 		Classes: l.Classes, Names: l.Names, Answers: l.Answers, Prior: l.Prior, Shares: l.Shares,
-		Agrees: l.Agrees, Abstains: l.Abstains, Transition: rows(l.Transition()),
+		Agrees: l.Agrees, Abstains: l.Abstains, Apart: l.Apart != nil, Offsets: l.Offsets, Transition: rows(l.Transition()),
 		Labels: l.Labels(l.Shares), Posterior: rows(l.Posterior(l.Shares)),
 		Information: l.Information(l.Shares), ChiSquare: l.ChiSquare(l.Shares), Worth: l.Worth(),
 		Limit: l.Limit}
@@ -87,8 +89,8 @@ func (l *Law) Encode() ([]byte, error) {
 	return append(out.Bytes(), '\n'), nil
 }
 
-// Decode reads a Law and works out anew all that follows from a, n, shares and answers: a file that
-// states anything else is refused. The error is a *strictjson.FormatError, r's, or ctx.Err().
+// Decode reads a Law and works out anew all that follows from a, n, shares and answers, or from T where the classes are
+// told apart: a file that states anything else is refused. The error is a *strictjson.FormatError, r's, or ctx.Err().
 func Decode(ctx context.Context, r io.Reader) (*Law, error) {
 	return strictjson.Read(ctx, r, formatName, maxBytes, parse)
 }
@@ -107,6 +109,10 @@ func parse(data []byte) (*Law, error) {
 		Beta: math.Inf(1), Limit: f.Limit}
 	if f.Beta != nil {
 		l.Beta = *f.Beta
+	}
+	l.Offsets = f.Offsets
+	if f.Apart {
+		l.Apart = plain(f.Transition)
 	}
 	if err := l.Validate(); err != nil {
 		return nil, err

@@ -8,10 +8,11 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/handle"
 )
 
 // A Prior yields histograms of votes with their weights, which are at least 0 and need not sum to 1.
-// It must be public: what is worked out by it is published. It treats the classes alike, so any
+// It must be public: what is worked out by it is published. Where it treats the classes alike, any
 // order of a histogram's votes stands for all of them.
 type Prior = iter.Seq2[[]int, float64]
 
@@ -44,14 +45,66 @@ type query struct {
 // that of abstaining behind them.
 type LabelOf = func(counts []int) ([]float64, error)
 
-// Fit returns the Channel of a mechanism under the prior, and its β. The error names the weight that
-// breaks its rule, or is of's, or ctx.Err(). Cost: one law a histogram.
-func Fit(ctx context.Context, classes int, prior Prior, of LabelOf) (c Channel, b float64, err error) {
+// Fit sets the Channel of a mechanism under the prior, and its layer, in l, of which Classes and Shares are set. The
+// classes are told apart or alike: what is alike has a prior that is. The error names the weight that
+// breaks its rule, or a class that is told apart and never leads; or it is of's, or ctx.Err(). Cost: one law a histogram.
+func (l *Law) Fit(ctx context.Context, apart bool, prior Prior, of LabelOf) error {
+	l = handle.Made(l)
 	all, err := queries(ctx, prior, of)
-	if err != nil {
-		return c, b, err
+	switch {
+	case err != nil:
+		return err
+	case !apart:
+		l.Channel, l.Beta = channel(all, l.Classes), beta(all)
+		if l.Shares == nil {
+			l.Shares = Equal(l.Classes)
+		}
+		return nil
 	}
-	return channel(all, classes), beta(all), nil
+	t, leads := byClass(all, l.Classes)
+	for c, share := range leads {
+		if share == 0 {
+			return check.Wantf("prior of the votes", "given", "one in which each class has the most votes somewhere: class %d never has, "+
+				"so its labels have no law", c)
+		}
+	}
+	l.Apart = t
+	if l.Shares == nil {
+		l.Shares = leads
+	}
+	if err := checkShares(l.Shares, l.Classes); err != nil {
+		return err
+	}
+	l.Agrees = l.diagonal(l.Shares)
+	l.Beta, l.Offsets = layer(all, l.Classes)
+	return nil
+}
+
+// byClass returns T of the queries, and how often each class has the most votes; a tie shares its weight.
+func byClass(all []query, classes int) (t [][]float64, leads []float64) {
+	t, leads = make([][]float64, classes), make([]float64, classes)
+	for c := range t {
+		t[c] = make([]float64, classes)
+	}
+	for _, q := range all {
+		_, tied := Plurality(q.counts, q.law)
+		for c, n := range q.counts {
+			if float64(n) != q.most {
+				continue
+			}
+			weight := q.weight / float64(tied)
+			leads[c] += weight
+			for y, p := range q.law {
+				t[c][y] += float64(weight * p)
+			}
+		}
+	}
+	for c, row := range t {
+		for y := range row {
+			row[y] /= max(leads[c], math.SmallestNonzeroFloat64)
+		}
+	}
+	return t, leads
 }
 
 // queries returns the laws over the prior, with weights that sum to 1.

@@ -26,8 +26,10 @@ type Law struct {
 	Shares  []float64 // π, of the classes
 	Prior   Stated    // of the votes
 	// Beta is β ≥ 0: +Inf where labels have no noise.
-	Beta  float64
-	Limit float64 // what the worth tends to for many labels; 0 where none is known
+	Beta float64
+	// Offsets of the layer, of classes that are told apart: one for each, 0 for the first. Else nil.
+	Offsets []float64
+	Limit   float64 // what the worth tends to for many labels; 0 where none is known
 }
 
 // Stated names the public prior that a Law was worked out by: one field is set.
@@ -35,21 +37,21 @@ type Stated struct {
 	Mean          float64 `json:"mean,omitempty"`
 	Concentration float64 `json:"concentration,omitempty"`
 	Counts        bool    `json:"counts,omitempty"` // public counts of votes
+	// Shares are the classes' by the prior, where they are told apart and not equal.
+	Shares []float64 `json:"shares,omitempty"`
 }
 
 // Options are the inputs of a Law beside mechanism and prior. All are public.
 type Options struct {
 	Names  []string  // of the classes; nil for their numbers
-	Shares []float64 // of the classes; nil for equal ones
+	Shares []float64 // of the classes; nil for equal ones, and for the prior's of classes that are told apart
 	Prior  Stated
 }
 
-// Complete fills in what Options leave out, for the given number of classes.
+// Complete fills in the names that Options leave out, for the given number of classes: what shares are depends on the
+// mechanism. See Law.Fit.
 func (o Options) Complete(classes int) Options {
 	o.Names, o.Shares = slices.Clone(o.Names), slices.Clone(o.Shares)
-	if o.Shares == nil {
-		o.Shares = Equal(classes)
-	}
 	if o.Names == nil {
 		for c := range classes {
 			o.Names = append(o.Names, strconv.Itoa(c))
@@ -86,6 +88,22 @@ func (l *Law) Validate() error {
 	}
 	if !(l.Beta >= 0) {
 		return check.Want("beta", l.Beta, "≥ 0")
+	}
+	if want := len(l.Apart); len(l.Offsets) != want {
+		return check.Wantf("offsets of the layer", len(l.Offsets), "%d, one for each class that is told apart", want)
+	}
+	for _, x := range l.Offsets {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return check.Want("offset of the layer", x, "finite")
+		}
+	}
+	if l.Apart != nil && !(math.Abs(l.Agrees-l.diagonal(l.Shares)) <= rounding) {
+		return check.Want("agreement", l.Agrees, "the mean of the transition's diagonal by the shares")
+	}
+	if l.Prior.Shares != nil {
+		if err := checkShares(l.Prior.Shares, l.Classes); err != nil {
+			return err
+		}
 	}
 	if !(l.Limit >= 0) {
 		return check.Want("limit of the worth", l.Limit, "≥ 0")

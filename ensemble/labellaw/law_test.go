@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/answers/solve"
 )
@@ -124,6 +126,125 @@ func TestAgainstBruteForce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of classes that are told apart the law has a row for each class, and no other layer has a larger likelihood. Its
+// shares are the prior's unless others are stated.
+func TestToldApart(t *testing.T) {
+	for classes, shares := range map[int]plurality.Shares{2: {.8, .2}, 3: {.6, .3, .1}} {
+		const k, mean = 5, .7
+		p := answers.Problem{K: k, Classes: classes, Affected: 1, Answers: 4, Epsilon: 3, Delta: 1e-5, Named: true}
+		o := answers.Prior{Objective: plurality.Objective{Accuracy: mean}, Shares: shares}
+		solved := must.Get(solve.Best(t.Context(), p, o, solve.Options{}))(t)
+		m := must.Get(ensemble.ManyAnswers(solved.Certified, accountant.ReplaceOne))(t)
+		prior := must.Get(plan.NamedLaw(k, classes, mean, shares))(t)
+		l := must.Get(m.LabelLaw(t.Context(), prior.Histograms(), labellaw.Options{
+			Prior: labellaw.Stated{Mean: mean, Shares: shares}}))(t)
+		want, leads, best := bruteApart(t, m, shares, mean, l.Beta, l.Offsets)
+		for c, row := range l.Transition() {
+			if math.Abs(l.Shares[c]-leads[c]) > 1e-9 {
+				t.Errorf("%d classes: share %d = %v, want %v", classes, c, l.Shares[c], leads[c])
+			}
+			for y, p := range row {
+				if math.Abs(p-want[c][y]) > 1e-9 {
+					t.Errorf("%d classes: T[%d][%d] = %v, want %v", classes, c, y, p, want[c][y])
+				}
+			}
+		}
+		if l.Offsets[0] != 0 || l.Beta <= 0 || l.Offsets[classes-1] >= 0 {
+			t.Errorf("%d classes: β = %v, offsets %v", classes, l.Beta, l.Offsets)
+		}
+		for i := range classes {
+			for _, by := range []float64{-.01, .01} {
+				beta, offsets := l.Beta, slices.Clone(l.Offsets)
+				if i == 0 {
+					beta += by
+				} else {
+					offsets[i] += by
+				}
+				if _, _, other := bruteApart(t, m, shares, mean, beta, offsets); other >= best {
+					t.Errorf("%d classes: β = %v, offsets %v have the likelihood %v, others %v", classes, beta, offsets, best, other)
+				}
+			}
+		}
+		data := must.Get(l.Encode())(t)
+		read := must.Get(labellaw.Decode(t.Context(), bytes.NewReader(data)))(t)
+		if again := must.Get(read.Encode())(t); !bytes.Equal(again, data) {
+			t.Errorf("%d classes: read and written again it is another document", classes)
+		}
+		for old, other := range map[string]string{`"told_apart": true`: `"told_apart": false`, `"offsets": [`: `"offset": [`,
+			`"agrees": 0.`: `"agrees": 0.1`} {
+			if _, err := labellaw.Decode(t.Context(), strings.NewReader(strings.Replace(string(data), old, other, 1))); err == nil {
+				t.Errorf("%d classes: %s is read", classes, other)
+			}
+		}
+		even := slices.Repeat([]float64{1 / float64(classes)}, classes)
+		other := must.Get(m.LabelLaw(t.Context(), prior.Histograms(), labellaw.Options{Shares: even, Prior: labellaw.Stated{Mean: mean}}))(t)
+		if !slices.Equal(other.Shares, even) || other.Agrees >= l.Agrees {
+			t.Errorf("%d classes: shares %v, a = %v", classes, other.Shares, other.Agrees)
+		}
+	}
+	m := must.Get(ensemble.ManyAnswers(must.Get(solve.Best(t.Context(), answers.Problem{K: 3, Classes: 2, Affected: 1, Answers: 2,
+		Epsilon: 3, Delta: 1e-5, Named: true}, answers.Prior{Objective: plurality.Objective{Accuracy: .7}, Shares: plurality.Shares{.8, .2}},
+		solve.Options{}))(t).Certified, accountant.ReplaceOne))(t)
+	never := must.Get(plan.NamedOnes([]float64{3, 2, 0, 0}))(t)
+	if _, err := m.LabelLaw(t.Context(), never.Histograms(), labellaw.Options{Prior: labellaw.Stated{Counts: true}}); err == nil ||
+		!strings.Contains(err.Error(), "class 1 never has") {
+		t.Errorf("a class that never leads: %v", err)
+	}
+}
+
+// bruteApart goes through all votes one by one, as brute does, where class c is the right one in shares[c].
+func bruteApart(t *testing.T, m *ensemble.Mechanism, shares []float64, mean, b float64, offsets []float64) (transition [][]float64,
+	leads []float64, likelihood float64) {
+	t.Helper()
+	n, k := len(shares), m.Setting().K
+	transition, leads = make([][]float64, n), make([]float64, n)
+	for c := range transition {
+		transition[c] = make([]float64, n)
+	}
+	counts := make([]int, n)
+	var visit func(right, teacher int, weight float64)
+	visit = func(right, teacher int, weight float64) {
+		if teacher < k {
+			for c := range n {
+				p := mean
+				if c != right {
+					p = (1 - mean) / float64(n-1)
+				}
+				counts[c]++
+				visit(right, teacher+1, weight*p)
+				counts[c]--
+			}
+			return
+		}
+		law, norm, most := must.Get(m.Probabilities(counts))(t), 0.0, slices.Max(counts)
+		tied := 0
+		for c, v := range counts {
+			norm += math.Exp(b*float64(v) + offsets[c])
+			if v == most {
+				tied++
+			}
+		}
+		for c, v := range counts {
+			likelihood += weight * law[c] * (b*float64(v) + offsets[c] - math.Log(norm))
+			if v == most {
+				leads[c] += weight / float64(tied)
+				for y, p := range law {
+					transition[c][y] += weight / float64(tied) * p
+				}
+			}
+		}
+	}
+	for right, share := range shares {
+		visit(right, 0, share)
+	}
+	for c := range transition {
+		for y := range transition[c] {
+			transition[c][y] /= leads[c]
+		}
+	}
+	return transition, leads, likelihood
 }
 
 // Weights of a prior need not sum to 1, and shares of classes must.

@@ -37,6 +37,13 @@ func TestMutantsDie(t *testing.T) {
 			Old: "lead/total/", New: "lead/min(1, total)/", Killer: "TestMu"},
 		{Name: "a document states what it likes", File: "document.go",
 			Old: "if !near(x.stated, x.found) {", New: "if false {", Killer: "TestDocument"},
+		{Name: "a class that is told apart has the law of ties in full", File: "fit.go",
+			Old: "weight := q.weight / float64(tied)", New: "weight := q.weight / float64(min(1, tied))", Killer: "TestToldApart"},
+		{Name: "a layer of classes that are told apart has no offsets", File: "layer.go",
+			Old: "slope[c] += float64(q.weight * (q.law[c] - softmax[c]))", New: "slope[c] += float64(0 * (q.law[c] - softmax[c]))",
+			Killer: "TestToldApart"},
+		{Name: "a document of classes that are told apart agrees as it likes", File: "law.go",
+			Old: "!(math.Abs(l.Agrees-l.diagonal(l.Shares)) <= rounding)", New: "!(l.Agrees >= 0)", Killer: "TestToldApart"},
 		{Name: "one share of a class too many", File: "channel.go",
 			Old: "if math.Abs(sum-1) > rounding {", New: "if false {", Killer: "TestWeightsAndShares"},
 	})

@@ -55,7 +55,7 @@ var notReached = map[string][]string{
 		"learn/federated/rounds.Run.Federated", "learn/federated/rounds.Run.Price",
 		"learn/federated/rounds.Run.Silos", "learn/pairwise.Online.Model",
 		"learn/shuffled.Plan.Report", "learn/train.Price.Clone", "learn/train.Simulation.Model",
-		"ledger.Receipt.Entry", "plan/choose.Chooser.Stated", "plurality.Costs.Uneven", "release.LabelRun.Need", "votes.Batch.ClassRanks",
+		"ledger.Receipt.Entry", "plan.Law.Shares", "plan/choose.Chooser.Stated", "plurality.Costs.Uneven", "release.LabelRun.Need", "votes.Batch.ClassRanks",
 		"votes.Reader.Classes", "votes.Reader.Columns",
 	},
 	"it does what its receiver's own fields say, once, and gives the outcome": {

@@ -283,6 +283,10 @@ func (r *Request) calibrated(name string, k, classes int) (release.Plan, error) 
 // missing it is of full votes.
 func PriorOf(t release.Table, k, classes int) (*plan.Law, error) {
 	switch {
+	case t.Answers != nil && t.Answers.Problem().Named:
+		return plan.NamedPrior(k, classes, t.Answers.Prior.Objective, t.Answers.Prior.Shares)
+	case t.Gamma != nil && t.Gamma.Shape == gamma.ByName:
+		return plan.NamedOnes(t.Gamma.Counts)
 	case t.Answers != nil:
 		return priorOf(t.Answers.Prior.Objective, k, classes)
 	case t.Plurality != nil:

@@ -39,8 +39,10 @@ func TestPure(t *testing.T) {
 		t.Errorf("the exponential mechanism: %v", err)
 	}
 	for name, f := range map[string]func() (*Certified, error){
-		"another ratio":  func() (*Certified, error) { return CertifyEach(t.Context(), s, masses(.6), game.Each{Epsilon: .5}) },
-		"more than each": func() (*Certified, error) { return CertifyEach(t.Context(), s, masses(.24), game.Each{Epsilon: .5000001}) },
+		"another ratio": func() (*Certified, error) { return CertifyEach(t.Context(), s, masses(.6), game.Each{Epsilon: .5}) },
+		"more than each": func() (*Certified, error) {
+			return CertifyEach(t.Context(), s, masses(.24), game.Each{Epsilon: .5000001})
+		},
 		"a δ of its own": func() (*Certified, error) {
 			return CertifyEach(t.Context(), s, masses(.24), game.Each{Epsilon: .5, Delta: 1e-300})
 		},

@@ -30,7 +30,8 @@ class LabelLaw:
             An abstention, where it occurs, is the last column.
         posterior: a row for each label: the probability of each class behind it, by ``shares``.
         shares, labels: how frequent the classes are, and the labels by them.
-        beta: of the layer ``softmax(beta * k * shares)``; None where the labels have no noise.
+        beta: of the layer ``softmax(beta * k * shares + offsets)``; None where the labels have no noise.
+        offsets: one for each class; all 0 where the table treats the classes alike.
         k, answers, mechanism, agrees, abstains: of the mechanism.
         worth, worth_limit: how many labels without noise all ``answers`` labels are worth; what that tends to for
             many labels, None where it is not known.
@@ -56,6 +57,7 @@ class LabelLaw:
             self.transition = [[float(x) for x in row] for row in d["transition"]]
             self.posterior = [[float(x) for x in row] for row in d["posterior"]]
             self.beta: Optional[float] = None if d["beta"] is None else float(d["beta"])
+            self.offsets = [float(x) for x in d.get("offsets", [0.0] * len(self.classes))]
             self.agrees, self.abstains = float(d["agrees"]), float(d["abstains"])
             self.worth, self.information, self.chi_square = (float(d[x]) for x in ("worth", "information", "chi_square"))
             limit = d.get("worth_limit")
@@ -71,6 +73,7 @@ class LabelLaw:
             or any(len(row) != n for row in self.posterior)
             or any(not x >= 0 for row in rows for x in row) or any(abs(sum(row) - 1) > 1e-6 for row in rows)
             or (self.beta is not None and not 0 <= self.beta < math.inf)
+            or len(self.offsets) != n or not all(map(math.isfinite, self.offsets))
         ):
             raise bad(f"{name}: not a label law: its numbers are not those of {n} classes")
 
@@ -96,8 +99,8 @@ class LabelLaw:
             if self.beta is None:
                 out.append([float(x) for x in row])
                 continue
-            top = max(row)
-            weights = [math.exp(self.beta * self.k * (float(x) - top)) for x in row]
+            scores = [self.beta * self.k * float(x) + o for x, o in zip(row, self.offsets)]
+            weights = [math.exp(z - max(scores)) for z in scores]
             out.append([w / sum(weights) for w in weights])
         return out if _nested(shares) else out[0]
 
@@ -169,10 +172,10 @@ def _name(label: Any) -> Optional[str]:
 class Student(_Estimator):
     """A linear model that learns from released labels and knows their law.
 
-    It gives shares of the votes, softmax(X·W + b), and a label is softmax(β·K·shares): the law as the last layer.
-    What is minimised, from 0, is
+    It gives shares of the votes, softmax(X·W + b), and a label is softmax(β·K·shares + offsets): the law as the last
+    layer. What is minimised, from 0, is
 
-        -Σ_i ln softmax(β·K·s(x_i))_{y_i} + (l2/2)·|W|²
+        -Σ_i ln softmax(β·K·s(x_i) + offsets)_{y_i} + (l2/2)·|W|²
 
     Nothing of it costs privacy, for features that are public: the labels are released, and their law is public.
 
@@ -236,6 +239,7 @@ class Student(_Estimator):
         n = len(law.classes)
         columns = 1 if n == 2 else n
         scale = None if law.beta is None else law.beta * law.k
+        offsets = np.array(law.offsets)
 
         def loss(w: Any) -> Any:
             w = w.reshape(X.shape[1] + 1, columns)
@@ -245,8 +249,8 @@ class Student(_Estimator):
                 value, g = -_log_softmax(_scores(X, w[:-1], w[-1]))[rows, y].sum(), s.copy()
                 g[rows, y] -= 1
             else:
-                q = _softmax(scale * s)
-                value = -_log_softmax(scale * s)[rows, y].sum()
+                q = _softmax(scale * s + offsets)
+                value = -_log_softmax(scale * s + offsets)[rows, y].sum()
                 q[rows, y] -= 1
                 g = scale * q
                 g = s * (g - (s * g).sum(1, keepdims=True))

@@ -73,6 +73,12 @@ class TestLabelLaw(Documents):
         self.assertEqual(law.label_probabilities([[0.5, 0.5], [1, 0]])[0], [0.5, 0.5])
         self.assertEqual(self.law(beta=None).label_probabilities([0.25, 0.75]), [0.25, 0.75])
 
+    def test_layer_of_classes_told_apart(self):
+        law = darrm.LabelLaw(self.write({**document(), "told_apart": True, "offsets": [0, -1.5]}))
+        for votes in range(6):
+            p = law.label_probabilities([1 - votes / 5, votes / 5])
+            self.assertAlmostEqual(p[1], 1 / (1 + math.exp(1.5 - 0.175082 * (2 * votes - 5))), 12)
+
     def test_weights_are_bayes(self):
         law = self.law(classes=3, agrees=0.5, names=["a", "b", "c"])
         got = law.weights([[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], ["b", None])
@@ -107,7 +113,7 @@ class TestLabelLaw(Documents):
         for change in (
             {"kind": "answers"}, {"format_version": 2}, {"transition": [[1, 0]]}, {"beta": -1}, {"beta": "x"},
             {"shares": [0.5, 0.6]}, {"class_names": ["a"]}, {"posterior": []}, {"labels": None},
-            {"k": 0}, {"classes": 3}, {"class_names": ["a", "a"]}, {"worth_limit": "x"},
+            {"offsets": [0]}, {"offsets": [0, math.inf]}, {"k": 0}, {"classes": 3}, {"class_names": ["a", "a"]}, {"worth_limit": "x"},
         ):
             with self.assertRaises(darrm.InputError, msg=change):
                 darrm.LabelLaw(self.write({**good, **change}))

@@ -201,9 +201,8 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		} else {
 			g, err = f.choose(c, need.Teachers, need.Classes)
 		}
-		if err == nil && f.labelLaw != "" && g.Mechanism().Named() {
-			err = cli.Usagef("--label-law goes without a table for classes that are told apart: a label has another law for " +
-				"each of them")
+		if err == nil && f.labelLaw != "" { // labels that are paid for should have theirs
+			_, err = f.law(c.Context(), g)
 		}
 		if err == nil {
 			err = r.Use(g.Plan, slack)

@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -49,7 +50,8 @@ read and nothing is charged. darrm aggregate --label-law FILE writes the same by
 the mechanism of a release.
 
 --shares a=.9,b=.1 states how frequent the classes are, from public knowledge too. Without it
-they are equally frequent.`,
+they are equally frequent, or, of a table that tells the classes apart, as frequent as in the prior.
+Such a table has a law for each class.`,
 		Example: `  darrm label-law --table table.json --out law.json
   darrm label-law --table table.json --shares cat=.7,dog=.2,bird=.1 --out law.json
   darrm label-law --mechanism gnmax --K 100 --label-eps 0.1 --delta 1e-7 --data disjoint`,
@@ -80,7 +82,7 @@ they are equally frequent.`,
 	f.read.registerVotes(c, "number of teachers of --mechanism")
 	cli.Exclude(c, "", "prior-mean", "concentration", "prior-counts")
 	fl.StringVar(&f.shares, "shares", "", "CLASS=SHARE of each class, separated by commas: how frequent it is, as is "+
-		"public (default: equally frequent). Without --classes their names are the classes")
+		"public (default: equally frequent, or as a table for uneven shares has them). Without --classes their names are the classes")
 	f.problem.RegisterTimeout(c, "give up checking a table after this time, such as 90s (default none)")
 	fl.StringVarP(&f.out, "out", "o", "", "write the document to this file, and a summary to stdout")
 	cli.TakesFile(c, "out", "json")
@@ -115,7 +117,7 @@ func (f *labelLawFlags) run(c *cobra.Command, a *cli.App) error {
 		return cli.Usagef("%d classes, but the labels are of %d: say --classes or --shares of as many",
 			len(o.Names), s.Classes)
 	}
-	prior, err := f.prior(c, a, t, s.K, s.Classes)
+	prior, err := f.prior(c, a, m, t, o.Shares)
 	if err != nil {
 		return err
 	}
@@ -164,13 +166,21 @@ func (f *labelLawFlags) made(c *cobra.Command, a *cli.App) (*ensemble.Mechanism,
 	return m, release.Table{}, err
 }
 
-// prior returns the stated public prior of votes, or else the table's own.
-func (f *labelLawFlags) prior(c *cobra.Command, a *cli.App, t release.Table, k, classes int) (*plan.Law, error) {
+// prior returns the stated public prior of votes, or else the table's own. Where m tells the classes apart a stated
+// mean or concentration has the stated shares, or else the table's.
+func (f *labelLawFlags) prior(c *cobra.Command, a *cli.App, m *ensemble.Mechanism, t release.Table, shares plurality.Shares) (*plan.Law, error) {
+	k, classes := m.Setting().K, m.Setting().Classes
+	if shares == nil && t.Answers != nil {
+		shares = t.Answers.Prior.Shares
+	}
 	switch {
 	case f.problem.Noise.PriorCounts != "" && classes == 2:
 		counts, err := problem.Histogram(a)(c.Context(), f.problem.Noise.PriorCounts, k)
 		if err != nil {
 			return nil, err
+		}
+		if m.Named() {
+			return plan.NamedOnes(counts)
 		}
 		return plan.CountedOnes(counts)
 	case f.problem.Noise.PriorCounts != "":
@@ -178,7 +188,14 @@ func (f *labelLawFlags) prior(c *cobra.Command, a *cli.App, t release.Table, k, 
 		if err != nil {
 			return nil, err
 		}
+		if m.Named() {
+			return plan.NamedPrior(k, classes, plurality.Objective{Counts: counts}, nil)
+		}
 		return plan.Counted(k, classes, counts)
+	case f.problem.Many.Concentration != nil && m.Named():
+		return plan.NamedPrior(k, classes, plurality.Objective{Concentration: *f.problem.Many.Concentration}, shares)
+	case f.problem.Noise.PriorMean != nil && m.Named():
+		return plan.NamedPrior(k, classes, plurality.Objective{Accuracy: *f.problem.Noise.PriorMean}, shares)
 	case f.problem.Many.Concentration != nil:
 		return plan.Uneven(k, classes, *f.problem.Many.Concentration)
 	case f.problem.Noise.PriorMean != nil:
@@ -189,7 +206,7 @@ func (f *labelLawFlags) prior(c *cobra.Command, a *cli.App, t release.Table, k, 
 
 // lawOf returns the law of m's labels under a public prior.
 func lawOf(ctx context.Context, m *ensemble.Mechanism, prior *plan.Law, o labellaw.Options) (*labellaw.Law, error) {
-	o.Prior = labellaw.Stated{Mean: prior.Mean(), Concentration: prior.Concentration()}
+	o.Prior = labellaw.Stated{Mean: prior.Mean(), Concentration: prior.Concentration(), Shares: prior.Shares()}
 	o.Prior.Counts = o.Prior.Mean == 0 && o.Prior.Concentration == 0
 	l, err := m.LabelLaw(ctx, prior.Histograms(), o)
 	if err != nil && ctx.Err() == nil {
@@ -240,6 +257,15 @@ func renderLaw(w *terminal.Page, l *labellaw.Law) {
 	w.Fact("labels:", fmt.Sprintf("of %s, K = %d teachers, %d classes", l.Mechanism, l.K, l.Classes))
 	w.Fact("label:", fmt.Sprintf("is the class with the most votes in %s, a tie shared%s",
 		num.Percent(l.Agrees), abstaining(l)))
+	layer := "softmax(β·K·shares)"
+	if l.Apart != nil {
+		var each []string
+		for class, row := range l.Apart {
+			each = append(each, fmt.Sprintf("%s in %s", l.Names[class], num.Percent(row[class])))
+		}
+		w.Fact("each class:", strings.Join(each, ", "))
+		layer = "softmax(β·K·shares + offsets)"
+	}
 	worth := plan.Worth{Labels: l.Worth(), Of: l.Answers, Limit: l.Limit}
 	what := fmt.Sprintf("%d labels tell a student as much as %s labels without noise", l.Answers, worth)
 	if l.Answers == 1 {
@@ -250,7 +276,13 @@ func renderLaw(w *terminal.Page, l *labellaw.Law) {
 		w.Fact("layer:", "none: the labels have no noise, so train on them as they are")
 		return
 	}
-	w.Fact("layer:", fmt.Sprintf("softmax(β·K·shares), β = %.6f", l.Beta))
+	layer += fmt.Sprintf(", β = %.6f", l.Beta)
+	for class, offset := range l.Offsets {
+		if class > 0 {
+			layer += fmt.Sprintf(", %s %+.6f", l.Names[class], offset)
+		}
+	}
+	w.Fact("layer:", layer)
 }
 
 func abstaining(l *labellaw.Law) string {

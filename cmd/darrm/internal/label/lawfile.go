@@ -20,12 +20,6 @@ func (f *aggregateFlags) checkLaw(ctx context.Context) error {
 	switch f.labelLaw {
 	case "":
 		return nil
-	}
-	if f.Many.Lossy() {
-		return cli.Usagef("--label-law goes without --shares and --cost: a label law is of tables that " +
-			"treat the classes alike, and a student loses nothing by them")
-	}
-	switch f.labelLaw {
 	case "-":
 		if f.out == "" || f.out == "-" {
 			return cli.Usagef("--label-law - goes with --out FILE: stdout has the labels")
@@ -50,12 +44,20 @@ func (f *aggregateFlags) checkLaw(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// writeLaw writes the law of the mechanism's labels where --label-law names a file. It depends on the
-// mechanism and on public priors alone.
+// writeLaw writes the law of the mechanism's labels where --label-law names a file.
 func (f *aggregateFlags) writeLaw(c *cobra.Command, a *cli.App, g choose.Choice) error {
 	if f.labelLaw == "" {
 		return nil
 	}
+	data, err := f.law(c.Context(), g)
+	if err != nil {
+		return err
+	}
+	return a.DeliverTo("label-law", f.labelLaw, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// law returns the document of --label-law. It depends on the mechanism and on public priors alone.
+func (f *aggregateFlags) law(ctx context.Context, g choose.Choice) ([]byte, error) {
 	m := g.Mechanism()
 	t := g.Plan.Table()
 	s := m.Setting()
@@ -69,15 +71,11 @@ func (f *aggregateFlags) writeLaw(c *cobra.Command, a *cli.App, g choose.Choice)
 		prior, err = choose.PriorOf(t, s.K, s.Classes)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l, err := lawOf(c.Context(), m, prior, labellaw.Options{Names: f.read.options.Classes})
+	l, err := lawOf(ctx, m, prior, labellaw.Options{Names: f.read.options.Classes})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	data, err := l.Encode()
-	if err != nil {
-		return err
-	}
-	return a.DeliverTo("label-law", f.labelLaw, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return l.Encode()
 }
