@@ -245,7 +245,7 @@ func (t Teachers) paid(ctx context.Context, book *ledger.Ledger, s *release.Stat
 func (t Teachers) statement() *release.Statement {
 	s := &release.Statement{K: t.K, Classes: cmp.Or(t.Classes, 2), Affected: cmp.Or(t.Affected, t.K),
 		Neighbours: t.Neighbours.Name(), Prior: "default"}
-	if several := t.several(); several.Labels > 0 {
+	if several := t.several(); several != (ensemble.Several{}) {
 		s.Several = &several
 	}
 	if each := t.promise(); !math.IsInf(each.Epsilon, 1) {

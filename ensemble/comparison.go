@@ -44,7 +44,8 @@ type Comparison struct {
 	Target  accountant.Cost
 	Answers int // that Target is of, together; 1 of Compare
 	Queries int
-	Several Several // of questions with several labels, of which Answers are so many labels
+	// Several is of questions with several labels, of which Answers are so many labels, and of a stated YesFrom.
+	Several Several
 	// Classes are the names of the classes, for people. The caller sets them; nil for their numbers.
 	Classes []string
 	Plain   Score // the majority without noise, which is not private

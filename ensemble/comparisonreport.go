@@ -13,7 +13,8 @@ import (
 type ComparisonReport struct {
 	Private    bool                `json:"private"` // false, always
 	Queries    int                 `json:"queries"`
-	K          int                 `json:"k"`
+	K          int                 `json:"k"` // teachers
+	Several    *Several            `json:"several,omitempty"`
 	Classes    int                 `json:"classes"`
 	Affected   int                 `json:"affected"`
 	Neighbours string              `json:"neighbours"`
@@ -84,9 +85,12 @@ type ReportedAtVotes struct {
 func (c *Comparison) Report() *ComparisonReport {
 	c = handle.Made(c)
 	out := &ComparisonReport{
-		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
+		Queries: c.Queries, K: c.Several.TeachersOf(c.Setting.K), Classes: c.Setting.Classes, Affected: c.Setting.Affected,
 		Neighbours: c.Setting.Neighbours.String(), Answers: c.Answers, Target: c.Target,
 		Plain: c.Plain.report(), Always: &ReportedAlways{false, c.AlwaysClass(), c.Always.Score.report()},
+	}
+	if c.Several != (Several{}) {
+		out.Several = &c.Several
 	}
 	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
 	for _, r := range c.Rows {

@@ -36,9 +36,10 @@ import (
 // A label is yes where more than half of the teachers say so or, with YesFrom, where so many of them do. Public
 // votes, all for yes or all for no, are added to each label then, so that the majority of all votes is that answer
 // ([Several.Public]). Mechanisms and tables are those of all votes, public ones among them: these are the same
-// under both neighbours, and one record still changes at most t votes.
+// under both neighbours, and one record still changes at most t votes. A query of two classes that is no label of a
+// question has YesFrom alone, and its second class is yes.
 type Several struct {
-	Labels  int `json:"labels"`             // L ≥ 2; 0 for none
+	Labels  int `json:"labels,omitempty"`   // L ≥ 2; 0 where each query is a question of its own
 	MostYes int `json:"most_yes,omitempty"` // τ, from 1 to L; 0 for any number of ones, which is τ = L
 	// YesFrom is from how many teachers on a label is yes: a number of them, or a share such as 1/3. "" is more
 	// than half.
@@ -88,14 +89,13 @@ func (s Several) TeachersOf(votes int) int {
 // Validate checks L and τ.
 func (s Several) Validate() error {
 	switch {
-	case s == (Several{}):
-		return nil
+	case s.Labels == 0 && s.MostYes == 0:
 	case s.Labels < 2 || s.Labels > check.MaxClasses:
 		return check.Wantf("number of labels", s.Labels, "between 2 and %d", check.MaxClasses)
 	case s.MostYes < 0 || s.MostYes > s.Labels:
 		return check.Wantf("most yes", s.MostYes, "between 1 and the number of labels, %d", s.Labels)
 	}
-	if s.Teachers == 0 { // not known
+	if s.YesFrom == "" || s.Teachers == 0 { // they are not known
 		return nil
 	}
 	_, err := s.from()
@@ -138,19 +138,26 @@ func (s Several) Questions(queries int) int {
 
 // String states L, τ and YesFrom for people; "" for none.
 func (s Several) String() string {
-	switch {
-	case s.Labels == 0:
-		return ""
+	if s.Labels == 0 {
+		return s.threshold()
 	}
 	text := fmt.Sprintf("%d labels each", s.Labels)
 	if s.MostYes != 0 && s.MostYes != s.Labels {
 		text += fmt.Sprintf(", of which a teacher says yes to at most %d", s.MostYes)
 	}
-	switch {
-	case s.YesFrom != "" && s.Teachers > 0:
-		text += fmt.Sprintf(", and yes from %d of %d teachers on", s.From(), s.Teachers)
-	case s.YesFrom != "":
-		text += fmt.Sprintf(", and yes from %s of the teachers on", s.YesFrom)
+	if s.YesFrom != "" {
+		text += ", and " + s.threshold()
 	}
 	return text
+}
+
+// threshold states YesFrom for people; "" without it.
+func (s Several) threshold() string {
+	switch {
+	case s.YesFrom == "":
+		return ""
+	case s.Teachers > 0:
+		return fmt.Sprintf("yes from %d of %d teachers on", s.From(), s.Teachers)
+	}
+	return fmt.Sprintf("yes from %s of the teachers on", s.YesFrom)
 }

@@ -15,6 +15,7 @@ import (
 
 // severalGame is a release of all labels of Q questions, with everything that it could be fed.
 type severalGame struct {
+	// labels is 0 where each query is a question of its own, of a vote for each teacher
 	k, labels, most, affected, questions int
 	table                                []float64 // Pr[yes] at 0..K yes votes, public ones among them, whole numbers of 2⁻⁵³
 	epsilon                              float64
@@ -29,6 +30,9 @@ func (g severalGame) several() ensemble.Several {
 	return s
 }
 
+// each returns how many queries a question is.
+func (g severalGame) each() int { return max(1, g.labels) }
+
 // counts returns the yes votes for each label of every question that K teachers can cast, read from a file
 // as a release reads it. Question i has the vectors of the teachers as the bits of i.
 func (g severalGame) counts(t *testing.T, most int) [][]int {
@@ -38,13 +42,20 @@ func (g severalGame) counts(t *testing.T, most int) [][]int {
 		names = append(names, fmt.Sprintf("l%d", l))
 	}
 	var file strings.Builder
-	for q := range 1 << (g.k * g.labels) {
+	missing := votes.MissingNo
+	if g.labels == 0 {
+		missing = votes.MissingError
+	}
+	for q := range 1 << (g.k * g.each()) {
 		for teacher := range g.k {
 			var set []string
 			for l := range g.labels {
 				if q>>(teacher*g.labels+l)&1 == 1 {
 					set = append(set, names[l])
 				}
+			}
+			if g.labels == 0 {
+				set = []string{fmt.Sprint(q >> teacher & 1)}
 			}
 			if teacher > 0 {
 				file.WriteByte(',')
@@ -54,7 +65,7 @@ func (g severalGame) counts(t *testing.T, most int) [][]int {
 		file.WriteByte('\n')
 	}
 	r, err := votes.NewReader(context.Background(), strings.NewReader("t1,t2,t3\n"[:3*g.k-1]+"\n"+file.String()),
-		votes.Options{Labels: names, MostYes: most, YesFrom: g.yesFrom, Missing: votes.MissingNo, K: g.k, Header: votes.HeaderYes})
+		votes.Options{Labels: names, MostYes: most, YesFrom: g.yesFrom, Missing: missing, K: g.k, Header: votes.HeaderYes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,10 +76,16 @@ func (g severalGame) counts(t *testing.T, most int) [][]int {
 			t.Fatal(err)
 		}
 		for i := range b.Len() {
-			if i%g.labels == 0 {
+			if i%g.each() == 0 {
 				counts = append(counts, nil)
 			}
 			counts[len(counts)-1] = append(counts[len(counts)-1], b.Ones(i))
+			if from := g.several().From(); from > 0 {
+				_, public := g.several().Public()
+				if yes := b.Ones(i)-public >= from; yes != (b.Majority(i) == 1) {
+					t.Fatalf("%+v: %v has the majority %d", g, b.Row(i), b.Majority(i))
+				}
+			}
 		}
 	}
 	return counts
@@ -79,7 +96,7 @@ func (g severalGame) counts(t *testing.T, most int) [][]int {
 func (g severalGame) neighbours(counts [][]int) [][2][]int {
 	var pairs [][2][]int
 	seen := make(map[string]bool)
-	changed := 1<<(g.affected*g.labels) - 1
+	changed := 1<<(g.affected*g.each()) - 1
 	for i := range counts {
 		for bits := range changed + 1 {
 			p := [2][]int{counts[i], counts[i&^changed|bits]}
@@ -100,7 +117,7 @@ func (g severalGame) exact(pairs [][2][]int) float64 {
 	var laws []law
 	for _, pair := range pairs {
 		l := law{[]float64{1}, []float64{1}}
-		for label := range g.labels {
+		for label := range g.each() {
 			a, b := g.table[pair[0][label]], g.table[pair[1][label]]
 			var p, q []float64
 			for i := range l.p {
@@ -172,6 +189,9 @@ var severalGames = []severalGame{
 	{2, 3, 1, 1, 2, []float64{.25, .4375, .5625, .75}, .5, "1"}, // with a public vote for yes
 	{3, 3, 1, 1, 1, []float64{.125, .25, .375, .625, .75, .875}, .5, "3"},
 	{3, 2, 1, 2, 2, []float64{.25, .4375, .5625, .75}, .5, "2/3"}, // more than half, without public votes
+	{3, 0, 0, 1, 3, []float64{.125, .25, .375, .625, .75, .875}, .5, "1"},
+	{3, 0, 0, 2, 2, []float64{.125, .25, .375, .625, .75, .875}, .5, "3"},
+	{2, 0, 0, 1, 4, []float64{.25, .4375, .5625, .75}, .5, "1/2"},
 }
 
 // N = min(L, 2τt)·Q answers of a table for reach t are at least as dear as the labels of Q questions
@@ -181,7 +201,7 @@ func TestSeveralLabelsCostNoMoreThanCharged(t *testing.T) {
 	tight := 0
 	for _, g := range severalGames {
 		pairs := g.neighbours(g.counts(t, g.most))
-		charge := g.several().Answers(g.labels*g.questions, g.affected)
+		charge := g.several().Answers(g.each()*g.questions, g.affected)
 		if votes := g.several().Votes(g.k); votes != len(g.table)-1 {
 			t.Fatalf("%+v: %d votes", g, votes)
 		}
@@ -237,6 +257,9 @@ func TestSeveral(t *testing.T) {
 		{ensemble.Several{Labels: 20}, 1, 40, 20, 40, "20 labels each"},
 		{ensemble.Several{Labels: 3, MostYes: 3}, 1, 3, 3, 3, "3 labels each"},
 		{ensemble.Several{Labels: 20, MostYes: 1}, 1, 1, 2, 2, "20 labels each, of which a teacher says yes to at most 1"}, // one label asked
+		{ensemble.Several{YesFrom: "1/3"}, 5, 21, 1, 21, "yes from 1/3 of the teachers on"},
+		{ensemble.Several{YesFrom: "4", Teachers: 10}, 5, 21, 1, 21, "yes from 4 of 10 teachers on"},
+		{ensemble.Several{Labels: 3, YesFrom: "4", Teachers: 10}, 1, 3, 3, 3, "3 labels each, and yes from 4 of 10 teachers on"},
 		{ensemble.Several{Labels: 20, MostYes: 1}, 1, 21, 2, 4, "20 labels each, of which a teacher says yes to at most 1"},
 	} {
 		if r, n := tt.s.PerQuestion(tt.t), tt.s.Answers(tt.queries, tt.t); r != tt.r || n != tt.total || tt.s.Validate() != nil {
@@ -247,7 +270,7 @@ func TestSeveral(t *testing.T) {
 		}
 	}
 	for _, s := range []ensemble.Several{{Labels: 1}, {Labels: -1}, {Labels: 1001}, {Labels: 3, MostYes: 4},
-		{Labels: 3, MostYes: -1}, {MostYes: 1}} {
+		{Labels: 3, MostYes: -1}, {MostYes: 1}, {YesFrom: "11", Teachers: 10}, {YesFrom: "x", Teachers: 10}} {
 		if s.Validate() == nil {
 			t.Errorf("%+v is taken", s)
 		}

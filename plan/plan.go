@@ -249,11 +249,15 @@ func (r *Request) checkSeveral() error {
 	if s.YesFrom == "" {
 		return nil
 	}
+	if r.Classes != 2 {
+		return check.Want("yes from", s.YesFrom, fmt.Sprintf("left out beside %d classes: it goes with two, of which the second is yes", r.Classes))
+	}
 	if err := check.Affected(r.reach(), s.Teachers); err != nil {
 		return err
 	}
 	if r.Missing {
-		return check.Want("yes from", s.YesFrom, "left out where votes may be missing: a blank counts as no then")
+		return check.Want("yes from", s.YesFrom, "left out where votes may be missing: a blank of several labels counts as no, one of a single "+
+			"question as a coin")
 	}
 	var err error
 	if r.Votes == nil {

@@ -25,7 +25,7 @@ type ReportOptions struct {
 // Report is a plan as JSON, with remarks on its figures. docs/plan.md describes the fields.
 type Report struct {
 	Queries int `json:"queries"` // of several labels, the answers that are charged
-	// Questions and Several are of questions with several labels.
+	// Questions is of questions with several labels, and Several of these and of a stated YesFrom.
 	Questions     int               `json:"questions,omitempty"`
 	Several       *ensemble.Several `json:"several,omitempty"`
 	K             int               `json:"k"`
@@ -144,8 +144,11 @@ func NewReport(r Request, p *Plan, o ReportOptions) *Report {
 		AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
 		Refused: []ReportedReason{}, Notes: o.notes(&r, p), Warnings: o.warnings(&r, p),
 	}
+	if r.Several != (ensemble.Several{}) {
+		out.Several = &r.Several
+	}
 	if r.Several.Labels > 0 {
-		out.Questions, out.Several = r.Questions(), &r.Several
+		out.Questions = r.Questions()
 	}
 	if r.promise() {
 		out.Teachers, out.PerTeacher = string(r.Teachers), new(r.Each())

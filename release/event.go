@@ -115,21 +115,26 @@ func Describe(event json.RawMessage) string {
 			m.Mode)
 	}
 	var e Event
-	switch err := json.Unmarshal(event, &e); {
-	case err != nil || e.Mechanism == "":
+	if json.Unmarshal(event, &e) != nil || e.Mechanism == "" {
 		return ""
+	}
+	from := "" // where the answer is yes
+	if said := e.several().String(); said != "" {
+		from = ", " + said
+	}
+	switch {
 	case e.Mechanism == toldMechanism:
 		return describeTold(e)
-	case e.Several != nil && e.Answers > 0 && e.Queries == 0:
+	case e.several().Labels > 0 && e.Answers > 0 && e.Queries == 0:
 		return fmt.Sprintf("up to %d answers by %s, all together, for questions with %v", e.Answers, e.Mechanism, *e.Several)
-	case e.Several != nil:
+	case e.several().Labels > 0:
 		return fmt.Sprintf("%d answers by %s, for questions with %v", e.Queries, e.Mechanism, *e.Several)
 	case e.Answers > 0 && e.Queries == 0:
-		return fmt.Sprintf("up to %d labels by %s, all together", e.Answers, e.Mechanism)
+		return fmt.Sprintf("up to %d labels by %s, all together%s", e.Answers, e.Mechanism, from)
 	case e.Answers > 0 && e.Queries == 1:
-		return fmt.Sprintf("1 label of up to %d by %s", e.Answers, e.Mechanism)
+		return fmt.Sprintf("1 label of up to %d by %s%s", e.Answers, e.Mechanism, from)
 	case e.Answers > 0:
-		return fmt.Sprintf("%d labels of up to %d by %s", e.Queries, e.Answers, e.Mechanism)
+		return fmt.Sprintf("%d labels of up to %d by %s%s", e.Queries, e.Answers, e.Mechanism, from)
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
 		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times",
 			e.Queries, e.K)
@@ -137,7 +142,7 @@ func Describe(event json.RawMessage) string {
 		return fmt.Sprintf("training of %d teachers, one record reaches %d", e.K, e.Affected)
 	}
 	if e.Queries == 1 {
-		return fmt.Sprintf("1 label by %s, %v-DP", e.Mechanism, *e.PerAnswer)
+		return fmt.Sprintf("1 label by %s, %v-DP%s", e.Mechanism, *e.PerAnswer, from)
 	}
-	return fmt.Sprintf("%d labels by %s, each %v-DP", e.Queries, e.Mechanism, *e.PerAnswer)
+	return fmt.Sprintf("%d labels by %s, each %v-DP%s", e.Queries, e.Mechanism, *e.PerAnswer, from)
 }

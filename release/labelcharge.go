@@ -70,7 +70,7 @@ func newLabelCharge(u *ledger.QuotaUse) *LabelCharge {
 // takes one.
 func eachQuestion(e *ledger.Entry) int {
 	var event Event
-	if json.Unmarshal(e.Event, &event) != nil || event.Several == nil {
+	if json.Unmarshal(e.Event, &event) != nil || event.several().Labels == 0 {
 		return 0
 	}
 	return event.Several.PerQuestion(event.Affected)

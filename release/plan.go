@@ -77,15 +77,16 @@ func (plan Plan) WithSeveral(s ensemble.Several) (Plan, error) {
 		return Plan{}, usagef("the table has masses for the share of yes of each label, which goes without another number of " +
 			"teachers from which on a label is yes")
 	case s == ensemble.Several{}:
-	case plan.promise():
+	case s.Labels > 0 && plan.promise():
 		return Plan{}, usagef("several labels of a question presume nothing of the teachers: a promise about one "+
 			"label is none about all of them, so %s goes without it", plan.mechanism.Name())
 	case setting.Classes != 2:
-		return Plan{}, usagef("each of several labels is a question of two classes, no and yes, but %s is for %d",
-			plan.mechanism.Name(), setting.Classes)
+		return Plan{}, usagef("each of several labels, and a question with another number of teachers from which on it is yes, "+
+			"has two classes, no and yes, but %s is for %d", plan.mechanism.Name(), setting.Classes)
 	case setting.Missing && s.YesFrom != "":
 		return Plan{}, usagef("votes that may be missing go without another number of teachers from which on a label is "+
-			"yes: %s %v counts a blank as no", pMissing, votes.MissingNo)
+			"yes: %s %v counts a blank of several labels as no, and %v one of a single question as a coin", pMissing,
+			votes.MissingNo, votes.MissingCoin)
 	case setting.Missing && s.MostYes != 0 && s.MostYes != s.Labels:
 		return Plan{}, usagef("votes that may be missing change on every label, so they go without a most of them: "+
 			"%s %v counts a blank as no", pMissing, votes.MissingNo)

@@ -22,12 +22,20 @@ type ballot struct {
 // read checks and counts a query. An error is an [InputError], which quotes no votes.
 func (o *Online) read(q *Query) (ballot, error) {
 	setting, several := o.options.Plan.mechanism.Setting(), o.options.Plan.several
-	if several == (ensemble.Several{}) {
+	if several.Labels == 0 {
 		if q.Sets != nil || q.Asked != nil {
 			return ballot{}, &InputError{fmt.Errorf("a query is one label here: it has votes or counts, not sets")}
 		}
+		setting.K = several.TeachersOf(setting.K) // who vote
 		counts, missing, err := q.count(setting, o.options.Missing)
-		return ballot{counts: [][]int{counts}, missing: missing, row: q.row()}, err
+		if no, yes := several.Public(); err == nil && no+yes > 0 { // of two classes
+			counts[0], counts[1] = counts[0]+no, counts[1]+yes
+		}
+		row := q.row()
+		if from := several.From(); from > 0 { // other answers are yes from another number of teachers on
+			row = binary.AppendVarint(append([]byte{'t'}, row...), int64(from))
+		}
+		return ballot{counts: [][]int{counts}, missing: missing, row: row}, err
 	}
 	b, err := q.countSets(setting, several, o.options.Missing)
 	if err != nil {

@@ -102,7 +102,10 @@ type Fact struct{ Title, Text string }
 func (s Summary) Facts() (facts []Fact) {
 	add := func(title, text string) { facts = append(facts, Fact{title, text}) }
 	add("columns:", s.Columns.String())
-	if s.Several != (ensemble.Several{}) {
+	if s.Several.Labels == 0 && s.Several.YesFrom != "" {
+		add("answer:", s.Several.String())
+	}
+	if s.Several.Labels > 0 {
 		t := s.Problem.Affected
 		add("questions:", fmt.Sprintf("%d; %v; a question is charged as %d answers, %d in all",
 			s.Several.Questions(s.Queries), s.Several, s.Several.PerQuestion(t), s.Charged))

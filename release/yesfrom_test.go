@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,45 @@ func TestYesFrom(t *testing.T) {
 				t.Errorf("a mechanism for %d votes takes %+v", several.Votes(5), other)
 			}
 		}
+	}
+}
+
+// A question that is one query is yes from so many teachers on, by the votes of each or by their counts, and the same
+// votes under another threshold are another query.
+func TestYesFromOfOneQuestion(t *testing.T) {
+	votes := []int{1, 0, 1, 0, 0}
+	rows := map[string]bool{}
+	for from := 1; from <= 5; from++ {
+		several := must.Get(ensemble.Several{YesFrom: strconv.Itoa(from)}.Of(5))(t)
+		m := must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: several.Votes(5), Classes: 2, Affected: 1,
+			Neighbours: accountant.ReplaceOne}, 200))(t) // next to no noise
+		plan := must.Get(NewPlan(m))(t)
+		o := openOnline(t, OnlineOptions{Plan: plan, Several: several, Stated: saidOf(plan),
+			Charge: Charge{Ledger: newLedger(t, 1e4).Path(), AcceptWeak: true, Slack: new(0.0)}, Key: filepath.Join(t.TempDir(), "key")})
+		for id, q := range map[string]Query{"votes": {ID: "a", Votes: votes}, "counts": {ID: "b", Counts: []int{3, 2}}} {
+			a := must.Get(o.Answer(t.Context(), q))(t)
+			if yes := from <= 2; (a.Class == 1) != yes {
+				t.Errorf("yes from %d on: two of five by %s are %d", from, id, a.Class)
+			}
+		}
+		rows[string(must.Get(o.read(&Query{ID: "a", Votes: votes}))(t).row)] = true
+		for _, q := range []Query{{ID: "c", Votes: append(votes, 1)}, {ID: "c", Counts: []int{several.Votes(5) - 2, 2}}} {
+			if _, err := o.read(&q); err == nil && several.Votes(5) > 5 {
+				t.Errorf("yes from %d on: %+v is taken", from, q)
+			}
+		}
+	}
+	if len(rows) != 5 {
+		t.Errorf("%d digests of five thresholds", len(rows))
+	}
+	of := must.Get(ensemble.Several{YesFrom: "2"}.Of(5))(t)
+	three := must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: of.Votes(5), Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}, 1))(t)
+	if _, err := must.Get(NewPlan(three))(t).WithSeveral(of); err == nil {
+		t.Error("three classes have a yes")
+	}
+	event := Event{Mechanism: "m", Queries: 3, K: 5, PerAnswer: &accountant.Cost{Epsilon: 1}, Several: &of}
+	if text := Describe(must.Get(json.Marshal(event))(t)); !strings.HasSuffix(text, "3 labels by m, each (1, 0)-DP, yes from 2 of 5 teachers on") {
+		t.Error(text)
 	}
 }
 

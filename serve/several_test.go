@@ -99,6 +99,36 @@ func TestSeveralLabelsYesFrom(t *testing.T) {
 	}
 }
 
+// With a threshold and no labels a request has the teachers' votes, and the answer is the second class where so many say so.
+func TestYesFrom(t *testing.T) {
+	_, book, _ := newOptions(t, 4000)
+	several := must.Get(ensemble.Several{YesFrom: "2"}.Of(teachers))(t)
+	m := must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: several.Votes(teachers), Classes: 2, Affected: 1,
+		Neighbours: accountant.ReplaceOne}, 80))(t) // next to no noise
+	plan := must.Get(must.Get(release.NewPlan(m))(t).ForLabels(2, new(0.0)))(t)
+	online := must.Get(release.OpenOnline(t.Context(), release.OnlineOptions{Plan: plan, Several: several, Stated: disjoint,
+		Charge: release.Charge{Ledger: book.Path(), AcceptWeak: true}, Key: filepath.Join(t.TempDir(), "key")}))(t)
+	s := newServer(t, Options{Online: online, Classes: []string{"no", "yes"}})
+	for _, c := range []struct {
+		id, votes string
+		status    int
+		want      string
+	}{
+		{"a", `"votes":[0,1,0,1,0]`, 200, `"label":"yes","class":1`},
+		{"b", `"counts":[4,1]`, 200, `"label":"no","class":0`},
+		{"c", `"votes":[0,1,0,1,0,1,1]`, 400, ""},
+		{"d", `"counts":[4,3]`, 400, ""},
+		{"e", `"sets":[[0],[],[],[],[]]`, 400, ""},
+	} {
+		if status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"`+c.id+`",`+c.votes+`}`); status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %d %s, want %d %s", c.votes, status, body, c.status, c.want)
+		}
+	}
+	if _, body, _ := ask(s, "GET", "/v1/mechanism", ""); !strings.Contains(body, `"yes_from":2,`) || !strings.Contains(body, `"k":5,`) {
+		t.Errorf("%s", body)
+	}
+}
+
 // What is no set of labels is refused, and takes nothing.
 func TestSeveralLabelsRefused(t *testing.T) {
 	o := severalLabels(t, 2)

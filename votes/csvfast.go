@@ -126,7 +126,7 @@ func (p *fastParser) row() bool {
 	}
 	p.at++
 	p.b.addMissing(missing)
-	return true
+	return p.addPublic(row, p.k) == nil
 }
 
 // field returns the next cell without its comma or line end.

@@ -433,6 +433,9 @@ func (l *pivot) finish(b *Batch, query int) error {
 			b.Votes = append(b.Votes, -1)
 		}
 	}
+	if wrong := l.r.first.addPublic(b.Counts[counts:], l.k); wrong != nil {
+		return l.r.first.errorf("query %s: %v", quote(l.ids[query]), wrong.rule)
+	}
 	b.addMissing(l.k - votes)
 	b.IDs, b.places = append(b.IDs, l.ids[query]), append(b.places, query)
 	return nil
@@ -510,10 +513,9 @@ func (l *pivot) finishSets(b *Batch, query int) error {
 	for at := range labels {
 		row[2*at] = voters - row[2*at+1]
 	}
-	if _, _, err := f.public(l.k); err != nil {
-		return f.errorf("query %s: %v", quote(l.ids[query]), err)
+	if wrong := f.addPublic(row, l.k); wrong != nil {
+		return f.errorf("query %s: %v", quote(l.ids[query]), wrong.rule)
 	}
-	f.addPublic(row, l.k)
 	b.addMissings(l.k-voters, labels)
 	b.IDs, b.places = append(b.IDs, l.ids[query]), append(b.places, query)
 	return nil

@@ -189,9 +189,9 @@ type Options struct {
 	// more the first τ by the order of Labels are counted, and Reader.Dropped counts the others. 0 counts
 	// all.
 	MostYes int
-	// YesFrom is from how many teachers on a label is yes: a number of them, or a share such as 1/3. "" is more than
-	// half. Public votes that make it so are added to the counts of each label, not to Votes. A blank must be
-	// an error or no.
+	// YesFrom is from how many teachers on a label, or the second of two classes, is the answer: a number of them, or a
+	// share such as 1/3. "" is more than half. Public votes that make it so are added to the counts of each, not to
+	// Votes. A blank must be an error, a coin or no.
 	YesFrom string
 	// Separator stands between the names in a cell with a set of labels. Defaults to DefaultSeparator.
 	Separator string

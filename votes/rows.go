@@ -58,6 +58,9 @@ func (f *fileInfo) add(b *Batch, r *record) *fault {
 	} else {
 		missing, wrong = f.addVotes(b, r, b.Counts[counts:])
 	}
+	if wrong == nil {
+		wrong = f.addPublic(b.Counts[counts:], f.k)
+	}
 	label, id := 0, ""
 	if wrong == nil && f.labels {
 		if label = r.label.class(f.classes); label < 0 && !f.classes.isMissing(&r.label) {

@@ -29,14 +29,14 @@ func (o *Options) CheckSeveral() error {
 		for _, x := range []struct {
 			given bool
 			p     check.Parameter
-		}{{o.MostYes != 0, pMostYes}, {o.YesFrom != "", pYesFrom}, {o.Separator != "", pSeparator}, {o.Missing == MissingNo, pMissing}} {
+		}{{o.MostYes != 0, pMostYes}, {o.Separator != "", pSeparator}, {o.Missing == MissingNo, pMissing}} {
 			if x.given && x.p == pMissing {
 				return check.Namedf("%s no goes with %s: a blank is no to each of them", pMissing, pLabels)
 			} else if x.given {
 				return check.Namedf("%s goes with %s", x.p, pLabels)
 			}
 		}
-		return nil
+		return o.checkYesFrom()
 	}
 	switch {
 	case len(o.Classes) > 0 && !slices.Equal(o.Classes, IntegerClasses(2)):
@@ -51,16 +51,29 @@ func (o *Options) CheckSeveral() error {
 		// A teacher that comes or goes would change its vote on every label, not on 2τ of them.
 		return check.Namedf("%s abstain goes without %s: a teacher that abstains changes its vote on every "+
 			"label. Count its blanks as no (%s no)", pMissing, pMostYes, pMissing)
-	case o.Missing == MissingAbstain && o.YesFrom != "":
-		return check.Namedf("%s abstain goes without %s: a blank is no to each label (%s no)", pMissing, pYesFrom, pMissing)
 	}
-	if err := CheckLabels(o.Labels, o.MostYes, o.Same); err != nil {
-		return err
-	}
-	if _, err := check.YesFrom(string(pYesFrom), o.YesFrom, cmp.Or(o.K, check.MaxTeachers)); err != nil {
+	if err := cmp.Or(CheckLabels(o.Labels, o.MostYes, o.Same), o.checkYesFrom()); err != nil {
 		return err
 	}
 	return checkSeparator(o.separator(), o.Labels)
+}
+
+// checkYesFrom validates YesFrom, and refuses it where it does not fit.
+func (o *Options) checkYesFrom() error {
+	switch {
+	case o.YesFrom == "":
+		return nil
+	case len(o.Labels) == 0 && len(o.Classes) > 0 && len(o.Classes) != 2:
+		return check.Namedf("%s = %s goes with two classes, of which the second is yes, but there are %d", pYesFrom,
+			quote(o.YesFrom), len(o.Classes))
+	case o.Missing == MissingAbstain && len(o.Labels) > 0:
+		return check.Namedf("%s abstain goes without %s: a blank is no to each label (%s no)", pMissing, pYesFrom, pMissing)
+	case o.Missing == MissingAbstain:
+		return check.Namedf("%s abstain goes without %s: it counts all teachers, and a blank is a coin (%s coin)", pMissing, pYesFrom,
+			pMissing)
+	}
+	_, err := check.YesFrom(string(pYesFrom), o.YesFrom, cmp.Or(o.K, check.MaxTeachers))
+	return err
 }
 
 // checkSeparator refuses one that is part of a name, or of the form of a file.
@@ -213,8 +226,9 @@ func (f *fileInfo) addLabels(b *Batch, r *record) *fault {
 	}
 	row := b.Counts[counts:]
 	wrong := f.countLabels(r, row, b.Votes[votes:])
-	if _, _, err := f.public(f.k); err != nil && wrong == nil {
-		wrong = faultf(wholeRow, "%v", err)
+	missing := f.k - row[0] - row[1] // on every label as many
+	if wrong == nil {
+		wrong = f.addPublic(row, f.k)
 	}
 	var truth []int
 	id := ""
@@ -228,8 +242,7 @@ func (f *fileInfo) addLabels(b *Batch, r *record) *fault {
 		b.Counts, b.Votes = b.Counts[:counts], b.Votes[:votes]
 		return wrong
 	}
-	b.addMissings(f.k-row[0]-row[1], labels) // on every label as many
-	f.addPublic(row, f.k)
+	b.addMissings(missing, labels)
 	b.Labels = append(b.Labels, truth...)
 	if f.ids {
 		b.IDs = append(b.IDs, id)
@@ -248,13 +261,20 @@ func (f *fileInfo) public(k int) (no, yes int, err error) {
 	return no, yes, err
 }
 
-// addPublic adds the public votes to those of k teachers on each label of a question.
-func (f *fileInfo) addPublic(row []int, k int) {
-	no, yes, _ := f.public(k) // whose error is a fault of the row
+// addPublic adds the public votes to those of k teachers on a question, or on each label of one.
+func (f *fileInfo) addPublic(row []int, k int) *fault {
+	if f.opts.YesFrom == "" {
+		return nil
+	}
+	no, yes, err := f.public(k)
+	if err != nil {
+		return faultf(wholeRow, "%v", err)
+	}
 	for at := 0; at < len(row); at += 2 {
 		row[at] += no
 		row[at+1] += yes
 	}
+	return nil
 }
 
 // countLabels counts the votes of all teachers: row has no and yes for each label, and votes, unless it is

@@ -251,6 +251,47 @@ func TestSeveralLabels(t *testing.T) {
 	}
 }
 
+// A question that is one query takes public votes in every layout, beside the same votes of teachers, and no other way
+// of reading a file forgets them.
+func TestYesFromOfOneQuestion(t *testing.T) {
+	wide := "id,t1,t2,t3,t4,t5\na,1,0,0,0,0\nb,1,1,1,0,0\n"
+	for name, f := range map[string]struct {
+		file string
+		o    Options
+	}{
+		"fast CSV":   {wide, Options{}},
+		"other CSV":  {strings.ReplaceAll(wide, "a,1", "\"a\",1"), Options{}},
+		"coins":      {strings.ReplaceAll(wide, "b,1,1,1,0,0", "b,1,1,1,0,"), Options{Missing: MissingCoin}},
+		"JSON Lines": {`{"id":"a","votes":[1,0,0,0,0]}` + "\n" + `{"id":"b","votes":[1,1,1,0,0]}` + "\n", Options{Format: FormatJSONL}},
+		"counts":     {"id,zeros,ones\na,4,1\nb,2,3\n", Options{Layout: LayoutCounts, Header: HeaderYes}},
+		"long": {"query,teacher,vote\na,t1,1\na,t2,0\na,t3,0\na,t4,0\na,t5,0\nb,t1,1\nb,t2,1\nb,t3,1\nb,t4,0\nb,t5,0\n",
+			Options{Layout: LayoutLong}},
+	} {
+		for from, public := range map[string][2]int{"1": {0, 4}, "2/5": {0, 2}, "3": {0, 0}, "5": {4, 0}} {
+			o := f.o
+			o.YesFrom = from
+			got, err := gather([]byte(f.file), o)
+			want := [][]int{{4 + public[0], 1 + public[1]}, {2 + public[0], 3 + public[1]}}
+			if name == "coins" {
+				want[1][0]-- // until it is drawn
+			}
+			if err != nil || fmt.Sprint(got.counts) != fmt.Sprint(want) || got.k != 5 {
+				t.Errorf("%s, from %s: %v of K = %d, want %v (%v)", name, from, got.counts, got.k, want, err)
+			}
+		}
+		o := f.o
+		o.YesFrom = "6"
+		if _, err := gather([]byte(f.file), o); err == nil || !strings.Contains(err.Error(), "yes from") {
+			t.Errorf("%s, from 6 of 5: %v", name, err)
+		}
+	}
+	for _, o := range []Options{{YesFrom: "1", Classes: []string{"a", "b", "c"}}, {YesFrom: "1", Missing: MissingAbstain}, {YesFrom: "x"}} {
+		if _, err := gather([]byte(wide), o); err == nil || !strings.Contains(err.Error(), "yes from") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 // In the layout long the votes of a teacher are where its name is among all names.
 func TestSeveralLabelsLongKeepsVotes(t *testing.T) {
 	file := "query,teacher,vote\na,t2,dog\na,t1,cat\na,t2,cat\nb,t1,dog\nb,t2,\n"

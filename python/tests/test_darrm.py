@@ -213,6 +213,17 @@ class SeveralLabels(unittest.TestCase):
         cost = darrm.price(votes, **{**self.SURE, "label_eps": 0.5})
         self.assertEqual((cost["queries"], cost["all_labels_fresh_teachers"]["epsilon"]), (6, 2))  # two questions of two answers
 
+    def test_yes_from(self):
+        sure = {"mechanism": "permute-and-flip", "label_eps": 200, "affected": 1, "accept_weak": True}
+        votes = [[1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0]]
+        for start, want in ((2, ["1", "0", "1"]), ("1/6", ["1", "1", "1"]), (5, ["0", "0", "1"])):
+            self.assertEqual([str(x) for x in darrm.aggregate(votes, yes_from=start, **sure).labels], want)
+        plan = darrm.plan(K=6, queries=3, budget_eps=3, budget_delta=1e-5, affected=1, yes_from="1/6")
+        self.assertEqual((plan["k"], plan["several"]), (6, {"yes_from": "1", "teachers": 6}))
+        self.assertEqual(plan.options["yes_from"], "1/6")
+        with self.assertRaisesRegex(ValueError, "yes_from|yes from"):
+            darrm.price(votes, yes_from=7, **sure)
+
     def test_table_of_each_label(self):
         by = {"K": 3, "data": "disjoint", "queries": 2, "budget_eps": 3, "budget_delta": 1e-4}
         table = darrm.solve(labels=["cat", "dog"], shares={"cat": 0.05, "dog": 0.4}, **by)

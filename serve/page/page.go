@@ -166,6 +166,8 @@ func (s *Service) write(out *markup.Page) {
 	if several := s.Plan.Several(); several.Labels > 0 {
 		questions = fmt.Sprintf("%s, for each label of a question: %s. %v; a question is charged as %d answers", questions,
 			strings.Join(s.Labels, ", "), several, several.PerQuestion(m.Setting().Affected))
+	} else if several.YesFrom != "" {
+		questions += "; " + several.String()
 	}
 	out.Put(`<h2>What answers</h2>
 <dl>

@@ -23,9 +23,13 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 	if c.Answers > 1 {
 		every = fmt.Sprintf("%d answers together", c.Answers)
 	}
-	w.Text("", fmt.Sprintf("%d queries, K = %d teachers%s, %d classes; every mechanism: %s "+
+	classes := fmt.Sprintf("%d classes", c.Setting.Classes)
+	if c.Several.YesFrom != "" {
+		classes += ", " + ensemble.Several{YesFrom: c.Several.YesFrom, Teachers: c.Several.Teachers}.String()
+	}
+	w.Text("", fmt.Sprintf("%d queries, K = %d teachers%s, %s; every mechanism: %s "+
 		"(%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
-		c.Queries, c.Several.TeachersOf(c.Setting.K), publicVotes(c.Several), c.Setting.Classes, every, c.Target.Epsilon, c.Target.Delta,
+		c.Queries, c.Several.TeachersOf(c.Setting.K), publicVotes(c.Several), classes, every, c.Target.Epsilon, c.Target.Delta,
 		c.Setting.Neighbours, c.Setting.Affected))
 	w.Printf("\n")
 	header, rows := c.Table()

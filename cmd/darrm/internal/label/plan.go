@@ -369,7 +369,11 @@ func (o *outcome) render(w *terminal.Page) error {
 		w.Fact("charged as:", fmt.Sprintf("%d answers, %d for each question, whichever of its labels are asked",
 			r.Queries, r.Several.PerQuestion(r.Reach(r.K))))
 	} else {
-		w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
+		threshold := ""
+		if r.Several.YesFrom != "" {
+			threshold = "; " + r.Several.String()
+		}
+		w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v%s", r.Queries, r.Classes, r.Budget, threshold))
 	}
 	promise := "promise nothing themselves"
 	if o.report.PerTeacher != nil {

@@ -81,8 +81,8 @@ func (f *readFlags) registerLabels(c *cobra.Command, usage string) {
 		"with --labels: count at most this many labels of a teacher's vote, the first in the order of "+
 			"--labels (default all). A question is charged as twice this number of answers for each teacher that a record reaches")
 	fl.StringVar(&f.options.YesFrom, "yes-from", "",
-		"with --labels: a label is yes where at least so many teachers say yes, a number or a share such as 1/3 "+
-			"(default more than half)")
+		"the answer is yes, the second of two classes, where at least so many teachers say so: a number of them or a share "+
+			"such as 1/3 (default more than half)")
 	cli.Exclude(c, "the labels are stated once", labelFlags...)
 	for _, name := range labelFlags {
 		for _, class := range classFlags {
@@ -100,6 +100,9 @@ func (f *readFlags) prepareLabels(c *cobra.Command) error {
 	if o.Labels = nil; !c.Flags().Changed("separator") {
 		o.Separator = ""
 	}
+	if c.Flags().Changed("yes-from") && o.YesFrom == "" {
+		return cli.Usagef("--yes-from must not be empty")
+	}
 	switch {
 	case c.Flags().Changed("labels"):
 		names, err := votes.ParseColumns(f.labels)
@@ -114,16 +117,13 @@ func (f *readFlags) prepareLabels(c *cobra.Command) error {
 		}
 		o.Labels = votes.IntegerClasses(f.numLabels)
 	default:
-		if err := cli.Refuse(c, "goes with --labels", "most-yes", "yes-from", "separator"); err != nil {
+		if err := cli.Refuse(c, "goes with --labels", "most-yes", "separator"); err != nil {
 			return err
 		}
 		if o.Missing == votes.MissingNo {
 			return cli.Usagef("--missing no goes with --labels: a blank is no to each of them")
 		}
 		return nil
-	}
-	if c.Flags().Changed("yes-from") && o.YesFrom == "" {
-		return cli.Usagef("--yes-from must not be empty")
 	}
 	if c.Flags().Changed("most-yes") && o.MostYes < 1 { // 0 would be all
 		return &release.UsageError{Err: check.Wantf("most-yes", o.MostYes, "between 1 and the number of labels, %d",

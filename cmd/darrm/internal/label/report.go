@@ -89,7 +89,7 @@ type releaseFields struct {
 	TeachersFrom release.Source         `json:"teachers_from"`
 	Columns      string                 `json:"columns"`
 	Queries      int                    `json:"queries"`
-	Several      *ensemble.Several      `json:"several,omitempty"` // L and τ of the questions that the queries are labels of
+	Several      *ensemble.Several      `json:"several,omitempty"` // L, τ and YesFrom
 	Charged      int                    `json:"charged,omitempty"` // answers that these are charged as
 	Slack        float64                `json:"slack"`
 	PerLabel     accountant.Cost        `json:"per_label"`
@@ -114,8 +114,11 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 		MostLabels: s.Together.Most, PaidBy: s.PaidBy, Warnings: s.Warnings(),
 		Optimal: problem.OptimalFieldsOf(g.Optimum),
 	}
+	if s.Several != (ensemble.Several{}) {
+		f.Several = &s.Several
+	}
 	if s.Several.Labels > 0 {
-		f.Several, f.Charged = &s.Several, s.Charged
+		f.Charged = s.Charged
 	}
 	names := namesOf(s)
 	f.ByClass = names.ByClass(tableOf(g))

@@ -132,17 +132,15 @@ const notPrivate = "NOT PRIVATE, for your eyes only: computed from the raw votes
 
 // setScores are figures of questions with several labels: of mechanisms, and of always no behind them.
 type setScores struct {
-	Dropped int64 `json:"dropped_votes"` // beyond --most-yes
-	// YesFrom is from how many of the Teachers on a label is yes; 0 for more than half.
-	YesFrom  int                  `json:"yes_from,omitempty"`
-	Teachers int                  `json:"teachers"`
-	Scores   []*ensemble.SetScore `json:"mechanisms"`
-	labels   int                  // of Scores, that whose labels are printed
+	Dropped int64                `json:"dropped_votes"` // beyond --most-yes
+	Scores  []*ensemble.SetScore `json:"mechanisms"`
+	labels  int                  // of Scores, that whose labels are printed
+	several ensemble.Several
 }
 
 // setScoresOf scores these mechanisms, the labels of one of which are printed.
 func setScoresOf(s *scores, mechanisms []*ensemble.Mechanism, labels int) (*setScores, error) {
-	out := &setScores{labels: labels, Dropped: s.dropped, YesFrom: s.several.From(), Teachers: s.teachers}
+	out := &setScores{labels: labels, Dropped: s.dropped, several: s.several}
 	for _, m := range mechanisms {
 		score, err := s.sets.Score(m)
 		if err != nil {
@@ -207,9 +205,9 @@ func (t *setScores) render(w *terminal.Page) error {
 		dropped = fmt.Sprintf(" %d votes for yes were beyond the first of a teacher that are counted.", t.Dropped)
 	}
 	agrees := "with an answer of the most votes. Recall: yes where more teachers say yes than no"
-	if t.YesFrom > 0 {
+	if from := t.several.From(); from > 0 {
 		agrees = fmt.Sprintf("yes where at least %d of %d teachers say yes, and no elsewhere. Recall: yes where so many say yes",
-			t.YesFrom, t.Teachers)
+			from, t.several.Teachers)
 	}
 	w.Text("  ", "Agrees: "+agrees+". Whole sets: all labels of a question agree. All over the noise, exactly."+dropped)
 	return nil

@@ -112,7 +112,7 @@ func (f *serveFlags) served(c *cobra.Command, budget bool, k, classes int) (*rel
 	if err != nil {
 		return nil, &release.UsageError{Err: err}
 	}
-	if several.Labels > 0 {
+	if several != (ensemble.Several{}) {
 		stated.Several = &several
 	}
 	return stated, nil

@@ -205,11 +205,14 @@ func (s *survey) best(c *cobra.Command, a *cli.App, reading *votes.Reading, budg
 	affected int) (best plan.Choice, guess float64, err error) {
 	d := reading.Description
 	classes := max(2, len(d.Classes))
-	several := release.SeveralOf(reading.Options)
+	several, err := release.SeveralOf(reading.Options).Of(d.K)
+	if err != nil {
+		return best, 0, err
+	}
 	r := plan.Request{Stated: ensemble.Stated{K: d.K, Classes: classes, Affected: &affected, Neighbours: s.problem.Neighbours,
 		Missing: d.Missing > 0, Several: several}}
 	r.Queries, r.Budget = several.Answers(int(d.Queries), affected), budget
-	if r.Votes, err = choose.Prior(d.K, classes, s.problem.Noise.PriorMean); err != nil {
+	if err := (choose.Many{}).State(&r, nil, s.problem.Noise.PriorMean); err != nil {
 		return best, 0, err
 	}
 	solvers(a, &r, s.problem) // a survey needs no cache
