@@ -39,10 +39,24 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// finished are runs by their golden folders. Their files are gone.
+var finished = map[string]experiment.Outcome{}
+
+// finishedRun runs a form of an experiment, unless TestGolden did, which always runs its own.
+func finishedRun(t *testing.T, d experiment.Definition, quick bool) experiment.Outcome {
+	t.Helper()
+	folder := goldenFolder(d, quick)
+	if _, done := finished[folder]; !done {
+		finished[folder] = experimenttest.Run(t, d, t.TempDir(), experiment.Options{Quick: quick, Data: realData(t, d)})
+	}
+	return finished[folder]
+}
+
 func golden(t *testing.T, d experiment.Definition, quick bool) {
 	t.Helper()
 	o := experiment.Options{Quick: quick, Data: realData(t, d)}
 	out := experimenttest.Run(t, d, t.TempDir(), o)
+	finished[goldenFolder(d, quick)] = out
 	p := d.Form(quick)
 	if len(out.Record.Steps) != p.Steps() {
 		t.Errorf("took %d steps, announced %d", len(out.Record.Steps), p.Steps())

@@ -28,20 +28,23 @@ type months struct {
 	stated    []string // of every release
 }
 
-// scans writes a file of so many scans, on which 24 hospitals vote for three classes. Each name has
+// hospitals vote on each scan. In a long run there are twice as many, whose tables are four times as large.
+var hospitals = some(12, 24)
+
+// scans writes a file of so many scans, on which the hospitals vote for three classes. Each name has
 // another order of the columns, and the true class of some scans.
 func (m *months) scans(name string, n int) {
 	m.Helper()
 	coins := rand.New(rand.NewPCG(uint64(name[0]), uint64(n)))
 	var rows strings.Builder
 	rows.WriteString("truth,scan")
-	for _, i := range coins.Perm(24) {
+	for _, i := range coins.Perm(hospitals) {
 		fmt.Fprintf(&rows, ",hospital-%d", i+1)
 	}
 	classes := []string{"clear", "shadow", "unclear"}
 	for i := range n {
 		fmt.Fprintf(&rows, "\n%s,%s-%d", append(classes, "", "NA")[coins.IntN(5)], name, i+1)
-		for range 24 {
+		for range hospitals {
 			rows.WriteString("," + classes[min(coins.IntN(5), i%3)])
 		}
 	}
@@ -161,7 +164,7 @@ func twoMonths(m *months) {
 	m.scans("november", 400)
 	m.run(0, "granted", "budget", "init", m.book, "--eps", "3", "--delta", "1e-6")
 
-	plan := m.planned(append([]string{"plan", "--K", "24", "--num-classes", "3", "--json"}, m.stated...)...)
+	plan := m.planned(append([]string{"plan", "--K", fmt.Sprint(hospitals), "--num-classes", "3", "--json"}, m.stated...)...)
 	for _, more := range [][]string{{"--dry-run", "--json"}, {"--dry-run", "--json", "--no-cache"}} {
 		if got := m.released(m.aggregate("october", more...)...); got != plan {
 			m.Errorf("%s: %v, planned %v", more, got, plan)
@@ -217,13 +220,13 @@ func (m *months) serve(n int) {
 	}
 	s := &servetest.Server{Program: program, Socket: socket, Env: []string{"DARRM_CACHE=" + folder},
 		Args: append([]string{"serve", "--listen", "unix:" + socket, "--ledger", m.book, "--key",
-			filepath.Join(m.dir, "service.key"), "--K", "24", "--classes", "clear,shadow,unclear"}, m.stated...)}
+			filepath.Join(m.dir, "service.key"), "--K", fmt.Sprint(hospitals), "--classes", "clear,shadow,unclear"}, m.stated...)}
 	start(m.T, s)
 	defer s.Kill()
 	c := servetest.NewClient(socket)
 	defer c.Close()
 	for i := range n {
-		if _, err := c.Once(m.Context(), fmt.Sprintf("phone-%d", i), []int{20, 3, 1}); err != nil {
+		if _, err := c.Once(m.Context(), fmt.Sprintf("phone-%d", i), []int{hospitals - 4, 3, 1}); err != nil {
 			m.Fatal(err)
 		}
 	}
