@@ -310,7 +310,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *cli.App, paths []string) e
 		return err
 	}
 	if f.within.asked(c) {
-		if err := f.within.prepare(c, f.states(), f.read.classNames()); err != nil {
+		if err := f.within.prepare(c, f.states()); err != nil {
 			return err
 		}
 		// Only the plan tells whether the teachers' own privacy is spent: what is stated of it is checked

@@ -38,14 +38,11 @@ func (f *answerFlags) registerAnswer(c *cobra.Command) {
 
 // prepare checks the flags, before a large file is read.
 func (f *answerFlags) prepare(c *cobra.Command, a *cli.App, service bool) error {
-	f.Many.Labels = f.read.options.Labels
+	f.read.tell(&f.Request)
 	r, err := f.Asked(c, a, 0)
 	if err != nil {
 		return err
 	}
-	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
-	r.Names = f.read.classNames()
-	r.Missing, r.Several = f.read.abstain(), f.read.several()
 	r.Service, r.Checkpoint = service, f.charge.checkpoint != ""
 	if f.table != "" {
 		r.TableName = f.table
@@ -119,7 +116,7 @@ func (f *answerFlags) statement(c *cobra.Command, within *within) (*release.Stat
 	if mean := f.Noise.PriorMean; mean != nil {
 		s.Prior = fmt.Sprintf("mean %v", *mean)
 	}
-	losses, err := f.Many.Losses(f.read.classNames())
+	losses, err := f.Many.Losses(f.Names)
 	if err != nil {
 		return nil, err
 	}

@@ -209,8 +209,8 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	if err := f.read.prepare(c, paths); err != nil {
 		return err
 	}
-	f.Missing, f.Several, f.Many.Labels = f.read.abstain(), f.read.several(), f.read.options.Labels
-	if err := f.within.prepare(c, &f.Flags, f.read.classNames()); err != nil {
+	f.read.tell(&f.Request)
+	if err := f.within.prepare(c, &f.Flags); err != nil {
 		return err
 	}
 	budget, err := f.within.budget.Left(c.Context(), f.sanitised.ledger)

@@ -129,7 +129,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	if err := f.prepare(c, files); err != nil {
 		return err
 	}
-	f.problem.Missing, f.problem.Several, f.problem.Many.Labels = f.read.abstain(), f.read.several(), f.read.options.Labels
+	f.read.tell(&f.problem.Request)
 	r := plan.Request{Stated: f.problem.Stated, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain, For: f.purpose}
 	if f.purpose == plan.ForStudent && !c.Flags().Changed("agreement") && !f.sizes.teachers.Given {
 		r.Agreement = 0
@@ -257,8 +257,8 @@ func (f *planFlags) teachers(r *plan.Request, k int) (err error) {
 func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	r *plan.Request) (err error) {
 	if len(files) == 0 {
-		r.Classes, f.classes = len(f.read.options.Classes), f.read.classNames()
-		return cmp.Or(f.teachers(r, f.read.options.K), stateLosses(c, &f.problem, f.classes, r))
+		f.classes = f.problem.Names
+		return cmp.Or(f.teachers(r, r.K), stateLosses(c, &f.problem, f.classes, r))
 	}
 	if o := f.read.options; o.Layout == votes.LayoutLong && (o.QueryIDs == nil || o.K == 0) {
 		return cli.Usagef("--layout long needs --query-ids and --K: the votes determine neither")
@@ -274,7 +274,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		return err
 	}
 	if r.Several.Labels > 0 {
-		f.classes = f.read.classNames()
+		f.classes = f.problem.Names
 	}
 	if f.purpose == plan.ForStudent || f.problem.Many.Lossy() { // nothing of the votes is used
 		err = stateLosses(c, &f.problem, f.classes, r)

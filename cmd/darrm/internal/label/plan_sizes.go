@@ -91,7 +91,6 @@ func (f *planFlags) sizesOf(c *cobra.Command, classes int) (out []plan.Size, err
 
 // compareSizes plans for several numbers of teachers and prints what to expect of each.
 func (f *planFlags) compareSizes(c *cobra.Command, a *cli.App, r plan.Request) error {
-	r.Classes = len(f.read.options.Classes)
 	sizes, err := f.sizesOf(c, r.Classes)
 	if err != nil {
 		return err

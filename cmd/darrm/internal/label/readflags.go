@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 	"github.com/spf13/cobra"
@@ -142,6 +143,12 @@ func (f *readFlags) several() ensemble.Several { return release.SeveralOf(f.opti
 // each label of a question with several.
 func (f *readFlags) classNames() []string {
 	return classNames(f.several(), f.options.Classes)
+}
+
+// tell states in r what the flags say of votes.
+func (f *readFlags) tell(r *choose.Request) {
+	r.K, r.Classes, r.Names = f.options.K, len(f.options.Classes), f.classNames()
+	r.Missing, r.Several, r.Many.Labels = f.abstain(), f.several(), f.options.Labels
 }
 
 func classNames(s ensemble.Several, classes []string) []string {

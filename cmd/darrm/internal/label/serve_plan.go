@@ -31,7 +31,7 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) 
 	k, classes := f.read.options.K, len(f.read.options.Classes)
 	within := f.within.asked(c)
 	if within {
-		err = cmp.Or(f.within.prepare(c, f.states(), f.read.classNames()), cli.Require(c, "queries", "K"))
+		err = cmp.Or(f.within.prepare(c, f.states()), cli.Require(c, "queries", "K"))
 	} else {
 		err = cmp.Or(f.within.checkQueries(c), f.prepare(c, a, true))
 		k = f.read.options.K // a table has it

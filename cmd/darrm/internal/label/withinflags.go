@@ -31,7 +31,6 @@ type within struct {
 	law     *plan.Law
 	choice  *plan.Choice // nil before the votes are counted
 	reach   string       // what a reach costs that was not stated
-	names   []string     // of the classes, where they are stated
 }
 
 // excluded are the flags that state a mechanism, what it is best for, or what one label costs. A
@@ -56,8 +55,8 @@ func (w *within) register(c *cobra.Command, f *problem.Flags) {
 
 // states returns what the flags state of teachers and votes.
 func (f *answerFlags) states() *problem.Flags {
-	f.Teachers, f.Missing, f.Several = f.charge.Teachers, f.read.abstain(), f.read.several()
-	f.Many.Labels = f.read.options.Labels
+	f.read.tell(&f.Request)
+	f.Teachers = f.charge.Teachers
 	return &f.Flags
 }
 
@@ -67,8 +66,8 @@ func (w *within) asked(c *cobra.Command) bool {
 }
 
 // prepare checks the flags that go with a budget of all labels.
-func (w *within) prepare(c *cobra.Command, f *problem.Flags, names []string) error {
-	w.names, w.numbers = names, accountant.Cost{Epsilon: w.budget.Epsilon.Number, Delta: w.budget.Delta.Number}
+func (w *within) prepare(c *cobra.Command, f *problem.Flags) error {
+	w.numbers = accountant.Cost{Epsilon: w.budget.Epsilon.Number, Delta: w.budget.Delta.Number}
 	needed := []string{"budget-eps", "budget-delta"}
 	switch {
 	case f.Promised() && f.Several.Labels > 0:
@@ -134,7 +133,7 @@ func (w *within) plans(c *cobra.Command, a *cli.App, f *problem.Flags, budget ac
 	}
 	r := plan.Request{Stated: stated, Budget: budget, For: w.purpose}
 	r.Queries = r.Several.Answers(queries, r.Reach(r.K))
-	if err := stateLosses(c, f, w.names, &r); err != nil {
+	if err := stateLosses(c, f, f.Names, &r); err != nil {
 		return nil, r, err
 	}
 	solvers(a, &r, f)
@@ -174,7 +173,7 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 	}
 	m := s.Plan.Mechanism()
 	r := plan.Request{Stated: ensemble.Stated{K: s.Several.TeachersOf(m.Setting().K), Classes: m.Setting().Classes, Several: s.Several}}
-	if err := stateLosses(c, &f.Flags, w.names, &r); err != nil {
+	if err := stateLosses(c, &f.Flags, f.Names, &r); err != nil {
 		return err
 	}
 	w.law = r.Votes
