@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,16 +88,16 @@ func TestA10Edges(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	good := Config{N: 4, K: 2, D: 8, Ensemble: SRHT}
 	for want, change := range map[string]func(c *Config){
-		"ensemble":                  func(c *Config) { c.Ensemble = 0 },
-		"dimension d":               func(c *Config) { c.D = 0 },
-		"dimension d = 1073741824":  func(c *Config) { c.D = 1 << 30 },
-		"clients n = 0":             func(c *Config) { c.N = 0 },
-		"clients n = 1152921504606": func(c *Config) { c.N = 1152921504606 },
-		"rho = -0.4":                func(c *Config) { c.T.Rho = -0.4 },
-		"rho = 1.1":                 func(c *Config) { c.T.Rho = 1.1 },
-		"rho = NaN":                 func(c *Config) { c.T.Rho = math.NaN() },
-		"at most one of them":       func(c *Config) { c.T = Transform{Rho: 0.5, Avg: true} },
-		"workers":                   func(c *Config) { c.Workers = -1 },
+		"ensemble":                 func(c *Config) { c.Ensemble = 0 },
+		"dimension d":              func(c *Config) { c.D = 0 },
+		"dimension d = 1073741824": func(c *Config) { c.D = 1 << 30 },
+		"clients n = 0":            func(c *Config) { c.N = 0 },
+		"clients n = " + strconv.Itoa(math.MaxInt): func(c *Config) { c.N = math.MaxInt },
+		"rho = -0.4":          func(c *Config) { c.T.Rho = -0.4 },
+		"rho = 1.1":           func(c *Config) { c.T.Rho = 1.1 },
+		"rho = NaN":           func(c *Config) { c.T.Rho = math.NaN() },
+		"at most one of them": func(c *Config) { c.T = Transform{Rho: 0.5, Avg: true} },
+		"workers":             func(c *Config) { c.Workers = -1 },
 		"without a fast transform": func(c *Config) {
 			*c = Config{N: 1 << 12, K: 1 << 8, D: 1 << 20, Ensemble: Gaussian}
 		},

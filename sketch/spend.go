@@ -34,7 +34,7 @@ func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64)
 	if err := checkStatistics(c.N, r, q); err != nil {
 		return best, err
 	}
-	if err := check.Whole("bits per client", budget, 1, 1<<40); err != nil {
+	if err := check.Whole("bits per client", budget, 1, min(1<<40, math.MaxInt)); err != nil {
 		return best, err
 	}
 	rhos := []float64{0}
