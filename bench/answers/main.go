@@ -18,14 +18,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strconv"
@@ -33,6 +31,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/bench/processor"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/lp"
@@ -92,15 +91,7 @@ var settings = []setting{
 
 var laws = []answers.Name{today, answers.NormalLaw, answers.ChainLaw, answers.ProgramLaw}
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "answers:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { peers.Main("answers", run) }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("answers", flag.ContinueOnError)

@@ -5,10 +5,12 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/num"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -98,19 +100,10 @@ func growthTable(list []measurement) string {
 	b.WriteString("|---:|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range list {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %.3g | %.0f | %.12f | %.1e | %.1e |\n",
-			m.k, m.shape, short(m.delta), thousands(m.constraints), m.runs, m.seconds,
+			m.k, m.shape, short(m.delta), num.Thousands(new(big.Int).SetUint64(m.constraints)), m.runs, m.seconds,
 			float64(m.peakBytes)/mebibyte, m.expectedError, m.gap, m.relativeGap())
 	}
 	return b.String()
-}
-
-// thousands groups digits by three: 73,629,072.
-func thousands(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // short writes the shortest decimal, with exponents as people write them: 1e-5, not 1e-05.

@@ -26,17 +26,6 @@ func TestGrowthTable(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[uint64]string{
-		0: "0", 999: "999", 1000: "1,000", 31824: "31,824", 100000: "100,000",
-		205459334022406600: "205,459,334,022,406,600",
-	} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestShort(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 1e-5: "1e-5", 1e-10: "1e-10", 1e-8: "1e-8",
 		0.25: "0.25", 1.5e-7: "1.5e-7"} {

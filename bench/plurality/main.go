@@ -23,27 +23,18 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/bench/processor"
-
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "plurality:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { peers.Main("plurality", run) }
 
 // wallPerLimit bounds a solve's time on a busy machine, in units of its limit.
 const wallPerLimit = 5

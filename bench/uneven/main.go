@@ -9,32 +9,25 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/answers/solve"
+	"github.com/darrm/darrm/votes"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "uneven:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { peers.Main("uneven", run) }
 
 // query is the votes for both classes and the true one.
 type query struct {
@@ -44,32 +37,29 @@ type query struct {
 
 // read returns the votes of the first k teachers: all queries of class 0, and of class 1 the first ones, until it has
 // the share.
-func read(r io.Reader, k int, share float64) (out []query, err error) {
-	rows, err := csv.NewReader(r).ReadAll()
+func read(ctx context.Context, r io.Reader, k int, share float64) (out []query, err error) {
+	o := votes.Options{Name: "votes.csv", LabelColumn: "label"}
+	for i := range k {
+		o.VoteColumns = append(o.VoteColumns, "t"+strconv.Itoa(i+1))
+	}
+	file, err := votes.NewReader(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
+	defer file.Close()
 	var ones []query
-	for _, row := range rows[1:] {
-		if len(row) < k+2 {
-			return nil, fmt.Errorf("k = %d, but there are %d teachers", k, len(row)-2)
-		}
-		q := query{counts: make([]int, 2)}
-		for _, vote := range row[1 : k+1] {
-			class, err := strconv.Atoi(vote)
-			if err != nil || class < 0 || class > 1 {
-				return nil, fmt.Errorf("%q is no vote", vote)
-			}
-			q.counts[class]++
-		}
-		if q.truth, err = strconv.Atoi(row[len(row)-1]); err != nil {
+	for b, err := range file.Batches() {
+		if err != nil {
 			return nil, err
 		}
-		if q.truth == 1 {
-			ones = append(ones, q)
-		} else {
-			out = append(out, q)
+		for i, truth := range b.Labels {
+			if q := (query{slices.Clone(b.Row(i)), truth}); truth == 1 {
+				ones = append(ones, q)
+			} else {
+				out = append(out, q)
+			}
 		}
+		b.Release()
 	}
 	n := int(float64(len(out))*share/(1-share) + .5)
 	if n < 1 || n > len(ones) {
@@ -138,7 +128,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		votes, err := read(f, *k, share)
+		votes, err := read(ctx, f, *k, share)
 		if err := errors.Join(err, f.Close()); err != nil {
 			return err
 		}

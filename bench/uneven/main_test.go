@@ -39,10 +39,10 @@ func TestScores(t *testing.T) {
 	if s != want {
 		t.Errorf("%+v, want %+v", s, want)
 	}
-	if _, err := read(strings.NewReader("query,t1,label\n0,0,0\n1,1,1\n"), 2, .5); err == nil {
+	if _, err := read(t.Context(), strings.NewReader("query,t1,label\n0,0,0\n1,1,1\n"), 2, .5); err == nil {
 		t.Error("a file of one teacher has two")
 	}
-	some, err := read(strings.NewReader("query,t1,label\n0,0,0\n1,1,0\n2,0,0\n3,1,1\n4,1,1\n"), 1, .25)
+	some, err := read(t.Context(), strings.NewReader("query,t1,label\n0,0,0\n1,1,0\n2,0,0\n3,1,1\n4,1,1\n"), 1, .25)
 	if err != nil || len(some) != 4 || some[3].truth != 1 {
 		t.Errorf("%v, %v", some, err)
 	}
