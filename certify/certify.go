@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -15,6 +16,7 @@ import (
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 )
 
 // with returns what is stated of a mechanism in its file and beside it. What both state must be the same.
@@ -50,10 +52,11 @@ type Draft struct {
 	Abstains bool
 }
 
-// Result is a certified table. One of Gamma and Plurality is nil.
+// Result is a certified table: the one of its tables that is not nil.
 type Result struct {
 	Gamma      *gamma.Table
 	Plurality  *plurality.Table
+	Answers    *answers.Table      // of one answer, for more than two classes that are told apart
 	Change     float64             // the largest change of a probability by rounding, rounded up
 	Neighbours accountant.Relation // that the promise is for
 }
@@ -127,6 +130,11 @@ func (d *Draft) certifyGamma(ctx context.Context, s ensemble.Stated, r *Result) 
 	if err != nil {
 		return &MechanismError{err}
 	}
+	return certifyNoise(ctx, s, f, change, r)
+}
+
+// certifyNoise certifies a noise function, one that treats the labels by their names among them.
+func certifyNoise(ctx context.Context, s ensemble.Stated, f gamma.Func, change float64, r *Result) (err error) {
 	each := s.Each()
 	p := constraints.Problem{K: s.K, Affected: value(s.Affected, s.K), Epsilon: each.Epsilon, TeacherDelta: each.Delta}
 	var c *gamma.Certified
@@ -144,8 +152,14 @@ func (d *Draft) certifyGamma(ctx context.Context, s ensemble.Stated, r *Result) 
 		return err
 	}
 	r.Change = change
-	r.Gamma, err = gamma.NewTable(ctx, c, gamma.Objective{PriorMean: gamma.DefaultPriorMean,
-		Shape: gamma.Free}, gamma.Proof{})
+	o := gamma.Objective{PriorMean: gamma.DefaultPriorMean, Shape: gamma.Free}
+	if !f.Symmetric() { // the same prior, as counts of label 1
+		o = gamma.Objective{Shape: gamma.ByName}
+		if o.Counts, err = gamma.SharedCounts(s.K, gamma.DefaultPriorMean, 0.5); err != nil {
+			return err
+		}
+	}
+	r.Gamma, err = gamma.NewTable(ctx, c, o, gamma.Proof{})
 	if err == nil {
 		r.Gamma.Solver = solver
 	}
@@ -176,6 +190,14 @@ func checkTeachers(s ensemble.Stated) error {
 	return nil
 }
 
+// votes returns the number of votes of the first histogram.
+func (d *Draft) votes() (votes int) {
+	for _, v := range d.Laws[0].Votes {
+		votes += min(max(0, v), check.MaxTeachers+1) // no overflow: there are at most 1000 classes
+	}
+	return votes
+}
+
 func (d *Draft) certifyLaws(ctx context.Context, s ensemble.Stated, r *Result) error {
 	if s.Promised() || s.Each().Delta != 0 || s.Teachers == ensemble.FreshTeachers {
 		return statef("%v, %v and %v do not go with histograms: nothing is presumed of the teachers",
@@ -184,10 +206,12 @@ func (d *Draft) certifyLaws(ctx context.Context, s ensemble.Stated, r *Result) e
 	if len(d.Laws) == 0 {
 		return &MechanismError{errors.New("the mechanism has no histogram")}
 	}
-	first, votes := d.Laws[0], 0
-	for _, v := range first.Votes {
-		votes += min(max(0, v), check.MaxTeachers+1) // no overflow: there are at most 1000 classes below
+	if slices.ContainsFunc(d.Laws, func(l plurality.HistogramLaw) bool {
+		return !slices.IsSortedFunc(l.Votes, func(a, b int) int { return b - a })
+	}) {
+		return d.certifyNamed(ctx, s, r)
 	}
+	first, votes := d.Laws[0], d.votes()
 	p := plurality.Problem{K: cmp.Or(s.K, votes), Classes: len(first.Votes), Abstain: d.Abstains,
 		Epsilon: value(s.LabelEpsilon, 1), Delta: value(s.Delta, 0)}
 	p.Affected = value(s.Affected, p.K)

@@ -14,7 +14,8 @@ import (
 // FromGiven returns the noise function nearest to given values, each rounded
 // down to a multiple of 2⁻⁵³, and the largest change of a value, rounded up. values are those left
 // of the middle, γ(0) … γ(⌈K/2⌉-1), or all K+1: then γ(l) and γ(K-l) may differ by 1e-9, and the
-// smaller one counts, which is the one with more noise. A value may be outside [0,1] by as much.
+// smaller one counts, which is the one with more noise. A value may be outside [0,1] by as much. Where they differ by
+// more, or a tie has a value, the function treats the labels by their names (NewByName), with values in [-1,1].
 //
 // The errors name the number of votes. Nothing is shrunk: CertifyDelta and CertifyEpsilon prove how
 // private the function is.
@@ -28,6 +29,12 @@ func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 			len(values),
 			k, k+1, half)
 	}
+	if len(values) == k+1 && lopsided(values) {
+		if f, err = NewByName(values); err != nil {
+			return Func{}, 0, err
+		}
+		return f, changeOf(f, values), nil
+	}
 	free := make([]float64, half)
 	for l, given := range values {
 		v, err := check.Given(fmt.Sprintf("gamma(%d)", l), given)
@@ -37,12 +44,6 @@ func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 		switch other := k - l; {
 		case l < half:
 			free[l] = v
-		case l == other && v != 0:
-			return Func{}, 0, fmt.Errorf("gamma(%d) = %v, but a tie releases a fair coin, so it must be 0",
-				l, v)
-		case l > other && !(math.Abs(v-values[other]) <= check.GivenTolerance):
-			return Func{}, 0, fmt.Errorf("gamma(%d) = %v and gamma(%d) = %v, but gamma must be symmetric, "+
-				"to within %g", other, values[other], l, v, check.GivenTolerance)
 		case l > other:
 			free[other] = min(free[other], v)
 		}
@@ -50,12 +51,28 @@ func FromGiven(k int, values []float64) (f Func, change float64, err error) {
 	if f, err = FromFree(k, free); err != nil {
 		return Func{}, 0, err
 	}
+	return f, changeOf(f, values), nil
+}
+
+// lopsided reports whether values, of which there is one for each number of votes, differ between the labels.
+func lopsided(values []float64) bool {
+	for l, v := range values {
+		other := values[len(values)-1-l]
+		if !(math.Abs(v-other) <= check.GivenTolerance) || 2*l == len(values)-1 && v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// changeOf returns the largest change of a given value, rounded up.
+func changeOf(f Func, values []float64) (change float64) {
 	for l, v := range values {
 		if d := v - f.At(l); d != 0 { // exact but where it is far below 2⁻⁵³
 			change = max(change, math.Nextafter(math.Abs(d), 1))
 		}
 	}
-	return f, change, nil
+	return change
 }
 
 // certifyRounds bounds the attempts of CertifyDelta; the second one suffices unless δ is of the

@@ -50,21 +50,38 @@ func TestFromGiven(t *testing.T) {
 	}
 }
 
+// Values that differ between the labels are a function by their names, each as it is; within the tolerance they are one
+// of labels that are alike.
+func TestFromGivenByName(t *testing.T) {
+	for _, values := range [][]float64{{1, 0.5, 0.5, 0.5, 1}, {1, 0.5, -0.5, 0.9}, {0.5, 0.5 - 1.1e-9}} {
+		f, change, err := FromGiven(len(values)-1, values)
+		if err != nil || f.Symmetric() || change > 0x1p-53 {
+			t.Errorf("%v: %v, changed by %v, %v", values, f, change, err)
+		}
+		for l, v := range values {
+			if math.Abs(f.At(l)-v) > 0x1p-53 {
+				t.Errorf("%v: gamma(%d) = %v", values, l, f.At(l))
+			}
+		}
+	}
+	if f, _, err := FromGiven(3, []float64{1, 0.5, 0.5 + 1e-10, 1}); err != nil || !f.Symmetric() || f.At(2) != 0.5 {
+		t.Errorf("within the tolerance: %v, %v", f, err)
+	}
+}
+
 func TestFromGivenRefuses(t *testing.T) {
 	for want, c := range map[string]struct {
 		k      int
 		values []float64
 	}{
 		"gamma has 3 values, but K = 3 needs 4, or the first 2": {3, []float64{1, 1, 1}},
-		"gamma(1) = NaN":                  {3, []float64{1, math.NaN()}},
-		"gamma(2) = NaN":                  {3, []float64{1, 0, math.NaN(), 1}},
-		"gamma(0) = -0.1":                 {3, []float64{-0.1, 0}},
-		"gamma(1) = -2e-09":               {3, []float64{1, -2e-9}},
-		"gamma(0) = 1.5":                  {3, []float64{1.5, 0}},
-		"gamma(2) = 0.5, but a":           {4, []float64{1, 0.5, 0.5, 0.5, 1}},
-		"gamma(0) = 1 and gamma(3) = 0.9": {3, []float64{1, 0.5, 0.5, 0.9}},
-		"to within 1e-09":                 {1, []float64{0.5, 0.5 - 1.1e-9}},
-		"number of teachers K = 0":        {0, []float64{1}},
+		"gamma(1) = NaN":           {3, []float64{1, math.NaN()}},
+		"gamma(2) = NaN":           {3, []float64{1, 0, math.NaN(), 1}},
+		"gamma(0) = -0.1":          {3, []float64{-0.1, 0}},
+		"gamma(1) = -2e-09":        {3, []float64{1, -2e-9}},
+		"gamma(0) = 1.5":           {3, []float64{1.5, 0}},
+		"gamma(3) = -1.1":          {3, []float64{1, 0.5, 0.5, -1.1}},
+		"number of teachers K = 0": {0, []float64{1}},
 	} {
 		if _, _, err := FromGiven(c.k, c.values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", c.values, err, want)

@@ -14,7 +14,7 @@ import (
 
 // HistogramLaw states what a mechanism answers to the votes of one histogram.
 type HistogramLaw struct {
-	Votes []int // of each class, descending
+	Votes []int // of each class: descending, unless the classes are told apart
 	// of each class, in their order, then of abstaining where that is an answer
 	Probabilities []float64
 }
@@ -27,12 +27,13 @@ type HistogramLaw struct {
 // The errors name the histogram: one that is missing, there twice, of other votes or not in
 // descending order, a probability outside [0,1] or no number, a sum that is not 1 to within
 // 1e-9, and classes with the same votes whose probabilities differ by more
-// than that, since a mechanism of this package treats classes alike.
+// than that, since such a mechanism treats classes alike. Where those of s are told apart, neither order nor equality is
+// asked for.
 func (s *Space) FromGiven(laws []HistogramLaw) (masses []uint64, change float64, err error) {
 	s = handle.Made(s)
 	p, given := make([]float64, s.Variables()), make([][]float64, s.Histograms())
 	for _, law := range laws {
-		if !slices.IsSortedFunc(law.Votes, func(a, b int) int { return b - a }) {
+		if !s.named && !slices.IsSortedFunc(law.Votes, func(a, b int) int { return b - a }) {
 			return nil, 0, check.Want("histogram", law.Votes, "in descending order, with "+
 				"the probabilities in the same order: the names of the classes do not matter")
 		}

@@ -169,6 +169,10 @@ func TestMutantsDie(t *testing.T) {
 			New: "one = one.Quo(one, big.NewRat(1, 1))", Killer: "TestPure"},
 		{Name: "tables of classes that are alike have no δ", File: "problem.go", Old: "p.Delta == 0 && p.Named && p.Classes > 2",
 			New: "p.Delta == 0 && p.Classes > 2", Killer: "TestPure"},
+		{Name: "a mechanism of one's own loses in one order alone", File: "own.go", Old: "most = max(most, forth, back)", New: "most = max(most, forth)",
+			Killer: "TestOwn"},
+		{Name: "a mechanism of one's own is certified for more answers", File: "own.go", Old: "if p.Answers != 1 {", New: "if p.Answers < 1 {",
+			Killer: "TestOwn"},
 		{Name: "all labels have one law", File: "certify.go", Old: "if c.system.problem.Labels > 0 {\n\t\treturn nil, errWhichLabel",
 			New: "if c.system.problem.Labels < 0 {\n\t\treturn nil, errWhichLabel", Killer: "TestTablesOfLabels"},
 	})

@@ -44,10 +44,14 @@ FILE is a noise function of two classes, or what is answered to each histogram o
 
   votes,gamma          γ(l): with l votes for one answer the majority is released with
                        probability γ(l), otherwise a fair coin. l from 0 to K, or the
-                       half below K/2: γ(l) = γ(K-l)
+                       half below K/2: γ(l) = γ(K-l). All K+1 may differ between the
+                       labels: then below 0 the minority is released with probability
+                       -γ(l), and γ(K/2) is how often the second label is
   v1,…,vC,p1,…,pC      one row for each histogram of votes, the most votes first, and the
                        probability of each of these classes; another column, abstain, is
-                       that of no class. Classes with equal votes have equal ones
+                       that of no class. Classes with equal votes have equal ones.
+                       Rows of all histograms, sorted or not, are of a mechanism that
+                       tells the classes apart
 
 JSON has one of the two beside whatever else is stated, by the names of the flags:
 
@@ -176,10 +180,13 @@ func newCertified(ctx context.Context, a *cli.App, path string,
 	}
 	o := &certified{path: path, result: r, epsilon: d.LabelEpsilon != nil || more.LabelEpsilon != nil,
 		reached: d.Affected != nil || more.Affected != nil}
-	o.table.Gamma, o.table.Plurality = r.Gamma, r.Plurality
-	if r.Gamma != nil {
+	o.table.Gamma, o.table.Plurality, o.table.Answers = r.Gamma, r.Plurality, r.Answers
+	switch {
+	case r.Gamma != nil:
 		r.Gamma.Version = cli.Version
-	} else {
+	case r.Answers != nil:
+		r.Answers.Version = cli.Version
+	default:
 		r.Plurality.Version = cli.Version
 	}
 	return o, nil
@@ -191,6 +198,10 @@ func (o *certified) promise() (cost accountant.Cost, k, classes, affected int) {
 		p := t.Problem()
 		return accountant.Cost{Epsilon: p.TotalEpsilon, Delta: p.Delta}, p.K, 2, p.Affected
 	}
+	if t := o.result.Answers; t != nil {
+		p := t.Problem()
+		return accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, p.K, p.Classes, p.Affected
+	}
 	p := o.result.Plurality.Problem()
 	return accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, p.K, p.Classes, p.Affected
 }
@@ -199,7 +210,13 @@ func (o *certified) render(w *terminal.Page, out string) error {
 	cost, k, classes, affected := o.promise()
 	what := fmt.Sprintf("a noise function γ of K = %d teachers, ", k)
 	if t := o.result.Gamma; t != nil {
+		if !t.Func().Symmetric() {
+			what = fmt.Sprintf("a noise function γ of K = %d teachers that tells the labels apart, ", k)
+		}
 		what += teachers(t.Problem())
+	} else if o.result.Answers != nil {
+		what = fmt.Sprintf("a mechanism for K = %d votes for %d classes that tells them apart; nothing is presumed of the "+
+			"teachers", k, classes)
 	} else {
 		what = fmt.Sprintf("a mechanism for K = %d votes for %d classes; nothing is presumed of the "+
 			"teachers", k, classes)
@@ -253,6 +270,9 @@ func (o *certified) json() any {
 func (o *certified) encoder() json.Marshaler {
 	if o.result.Gamma != nil {
 		return o.result.Gamma
+	}
+	if o.result.Answers != nil {
+		return o.result.Answers
 	}
 	return o.result.Plurality
 }
