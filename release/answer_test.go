@@ -59,6 +59,29 @@ func TestAnswersKeepTheOrder(t *testing.T) {
 	}
 }
 
+// Coins from a key are of the query's id: equal votes are answered independently, and a query as before in any order.
+func TestCoinsFromAKeyAreOfOneID(t *testing.T) {
+	quiet := must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne},
+		0.01))(t)
+	answers := func(coins randsrc.Coins, first, step int) []int {
+		text := "query,t1,t2,t3\n"
+		for i := range 64 {
+			text += fmt.Sprintf("q%d,1,0,0\n", first+i*step)
+		}
+		return must.Get(newReading(nil, nil).answer(t.Context(), quiet, coins, batch(t, text, votes.Options{})))(t)
+	}
+	for name, coins := range map[string]randsrc.Coins{"keyed": randsrc.KeyedCoins(must.Get(randsrc.NewKey())(t), "r"), "seeded": randsrc.SeededCoins(1)} {
+		got, back := answers(coins, 0, 1), answers(coins, 63, -1)
+		ones := 0
+		for _, x := range got {
+			ones += x
+		}
+		if slices.Reverse(back); ones < 10 || ones > 54 || !slices.Equal(got, back) {
+			t.Errorf("%s: %d ones of 64: %v, in the other order %v", name, ones, got, back)
+		}
+	}
+}
+
 // Missing votes are guessed in place, once: a batch that was answered has none.
 func TestAnswerGuessesMissingVotes(t *testing.T) {
 	b := batch(t, "t1,t2,t3\n1,1,1\nNA,NA,0\n0,0,NA\n", votes.Options{Missing: votes.MissingCoin})

@@ -432,6 +432,20 @@ func TestVotesMustFitTheTable(t *testing.T) {
 	}
 }
 
+// Labels whose cost cannot be worked out are not released, with a ledger or without one.
+func TestLabelsWithoutACost(t *testing.T) {
+	for _, paid := range []bool{false, true} {
+		l, dir, book := newLabels(t, 1)
+		if paid {
+			l.Charge = paidBy(book, "a")
+		}
+		l.Charge.Slack = new(2.0)
+		if s, err := l.Run(t.Context()); s != nil || err == nil || !slices.Equal(namesIn(t, dir), []string{"votes.csv"}) {
+			t.Errorf("paid %v: %+v, %v", paid, s, err)
+		}
+	}
+}
+
 // A budget of all labels is planned for the queries that the votes have, with a ledger or without
 // one, and its slack is what the composition spends.
 func TestLabelsWithinABudget(t *testing.T) {

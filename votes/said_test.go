@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,7 +96,7 @@ func TestAllThatIsSaidOfFiles(t *testing.T) {
 		"query,a,b,c,note\na,1,1,0,x\nb,1,1,0,y\nc,1,1,0,z\n", // a teacher of zeros alone
 		"zeros,ones\n3,2\n1,4\n", "zeros,ones\n3,2\n1,x\n", "3,2\n1,4\n", "ones,zeros\n3,2\n1,4\n", "query,a,b\na,0,0\x00\n",
 	} {
-		w.survey(text, w.file("one.csv", text))
+		w.survey(strconv.Quote(text), w.file("one.csv", text))
 	}
 	golden.Compare(t, "files.golden", w.String(), 1e-12)
 }
