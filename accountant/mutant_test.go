@@ -13,6 +13,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "orders that one mechanism lacks have the others' divergence", File: "bestof.go",
 			Old: "worst[a] = math.Inf(1)", New: "worst[a] = max(worst[a], 0)",
 			Killer: "TestOneOfHasTheOrdersOfAll"},
+		{Name: "what a part of a mixture has below its grid is dropped", File: "profile.go",
+			Old: "out.addAt(out.first+first, up*lowest.massUpTo(a.moved, +1))", New: "", Killer: "TestMixtureOfOnePart"},
 		{Name: "infinite losses of a sum are not rounded up", File: "pld_sum.go",
 			Old: "-math.Expm1(log)*(1+1e-13)", New: "-math.Expm1(log)",
 			Killer: "TestInfiniteLossesOfASumAreOutward"},

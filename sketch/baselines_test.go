@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -418,8 +419,15 @@ func TestBaselinesRefuse(t *testing.T) {
 			"twice":        func(d Decoder) error { return d.Add(0, m[0]) },
 			"one more":     func(d Decoder) error { n, _ := c.Encode(4, 2, x[0]); return d.Add(2, n) },
 			"other client": func(d Decoder) error { return d.Add(1, m[0]) },
-			"cut":          func(d Decoder) error { return d.Add(1, m[1][:len(m[1])-1]) },
-			"longer":       func(d Decoder) error { return d.Add(1, append(slices.Clone(m[1]), 0)) },
+			"cut": func(d Decoder) (err error) {
+				for n := range m[1] {
+					if err = d.Add(1, m[1][:n]); !errors.Is(err, wire.ErrMessage) {
+						return fmt.Errorf("of %d bytes: %w", n, err)
+					}
+				}
+				return err
+			},
+			"longer": func(d Decoder) error { return d.Add(1, append(slices.Clone(m[1]), 0)) },
 			"2⁶⁰ values": func(d Decoder) error {
 				n := slices.Clone(m[1])
 				n[39] = 0x10

@@ -162,3 +162,26 @@ func TestParseBetaMode(t *testing.T) {
 		}
 	}
 }
+
+// The way to find β changes where its comment says, and nowhere beside it.
+func TestWayChangesAtItsLimits(t *testing.T) {
+	for _, tt := range []struct {
+		ensemble Ensemble
+		n, k, d  int
+		rho      float64
+		want     BetaKind
+	}{
+		{SRHT, 8, 8, 64, 1, BetaClosed}, {SRHT, 7, 8, 64, 1, BetaMonteCarlo}, {SRHT, 4, 8, 64, 1, BetaClosed},
+		{SRHT, 3, 11, 64, 1, BetaMonteCarlo}, {SRHT, 8, 4, 32, 1, BetaMonteCarlo}, {SRHT, 2, 200, 256, 1, BetaClosed},
+		{SRHT, 2, 100, 128, 1, BetaMonteCarlo}, {SRHT, 3, 22, 32, 1, BetaClosed}, {SRHT, 2, 32, 32, 1, BetaMonteCarlo},
+		{SRHT, 2, 1, 129, 0.5, BetaAsymptotic}, {SRHT, 2, 1, 128, 0.5, BetaMonteCarlo}, {SRHT, 128, 8, 128, 0.5, BetaAsymptotic},
+		{SRHT, 127, 8, 128, 0.5, BetaMonteCarlo}, {SRHT, 2, 1, 16, 0, BetaClosed}, {Haar, 2, 16, 16, 1, BetaClosed},
+		{Haar, 2, 1, 255, 0.5, BetaMonteCarlo}, {Gaussian, 2, 16, 16, 1, BetaClosed}, {Gaussian, 2, 1, 256, 0.5, BetaMonteCarlo},
+		{CountSketch, 2, 8, 256, 1, BetaMonteCarlo}, {RowSelect, 2, 8, 16, 0.5, BetaClosed},
+	} {
+		c := Config{Ensemble: tt.ensemble, N: tt.n, K: tt.k, D: tt.d}
+		if got, err := c.way(linear{rho: tt.rho}); got != tt.want || err != nil {
+			t.Errorf("%+v: %v, %v", tt, got, err)
+		}
+	}
+}

@@ -118,13 +118,7 @@ func (f *readFlags) prepareLabels(c *cobra.Command) error {
 		}
 		o.Labels = votes.IntegerClasses(f.numLabels)
 	default:
-		if err := cli.Refuse(c, "goes with --labels", "most-yes", "separator"); err != nil {
-			return err
-		}
-		if o.Missing == votes.MissingNo {
-			return cli.Usagef("--missing no goes with --labels: a blank is no to each of them")
-		}
-		return nil
+		return cli.Refuse(c, "goes with --labels", "most-yes", "separator")
 	}
 	if c.Flags().Changed("most-yes") && o.MostYes < 1 { // 0 would be all
 		return &release.UsageError{Err: check.Wantf("most-yes", o.MostYes, "between 1 and the number of labels, %d",
