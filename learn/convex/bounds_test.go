@@ -72,7 +72,7 @@ func TestFrankWolfeBoundStepByStep(t *testing.T) {
 		off := p.oracle.Alpha() + p.norm*math.Ldexp(1, -s.SlopeBits) +
 			p.norm*math.Ldexp(1, -s.FeatureBits)*math.Pow(float64(p.d), 1/geometry.Dual(c.Set.Norm()))
 		chosen := p.choice.regret(c.Set.Vertices(), s.Scale) + 2*s.Scale/selectionScale*p.reach() // both scores are rounded
-		excess := math.Inf(1) // of w_1, which the first step forgets
+		excess := math.Inf(1)                                                                     // of w_1, which the first step forgets
 		for step := 1; step <= s.Steps; step++ {
 			mu := 3 / float64(step+2)
 			rest := 0.0
