@@ -69,10 +69,24 @@ func gaussianEpsilon(sigma, delta float64) (float64, error) {
 	if !fits(maxPure) {
 		return 0, fmt.Errorf("epsilon is above %g: %w", maxPure, ErrUnsupported)
 	}
-	guess := bisectDown(1e-300, maxPure, func(epsilon float64) bool {
+	return bisectNear(gaussianEpsilonFloat(sigma, delta), 0, maxPure, fits), nil
+}
+
+// gaussianEpsilonFloat is gaussianEpsilon without any promise.
+func gaussianEpsilonFloat(sigma, delta float64) float64 {
+	return bisectDown(1e-300, maxPure, func(epsilon float64) bool {
 		return gaussianDeltaFloat(sigma, epsilon) <= delta
 	})
-	return bisectNear(guess, 0, maxPure, fits), nil
+}
+
+// GaussianShare returns about the ε at delta of one of so many answers that have normal noise and cost the
+// target together. A search may begin there; it promises nothing. It takes the targets of GaussianNoise and
+// delta in (0,1).
+func GaussianShare(target Cost, answers int, delta float64) (float64, error) {
+	if err := cmp.Or(checkTarget(target), check.Within("delta", delta)); err != nil {
+		return 0, err
+	}
+	return gaussianEpsilonFloat(gaussianNoiseFloat(target)*math.Sqrt(float64(answers)), delta), nil
 }
 
 // GaussianNoise returns the smallest noise multiplier σ for which normal noise is (ε,
@@ -96,10 +110,14 @@ func GaussianNoise(target Cost) (float64, error) {
 		return 0, fmt.Errorf("%v needs a noise multiplier above %g: %w", target, high, ErrUnsupported)
 	}
 	// A search in float64 comes first; the intervals take a quarter of a millisecond each.
-	guess := bisectDown(low, high, func(sigma float64) bool {
+	return bisectNear(gaussianNoiseFloat(target), low, high, fits), nil
+}
+
+// gaussianNoiseFloat is GaussianNoise without any promise.
+func gaussianNoiseFloat(target Cost) float64 {
+	return bisectDown(minNoise, MaxNoise, func(sigma float64) bool {
 		return gaussianDeltaFloat(sigma, target.Epsilon) <= target.Delta
 	})
-	return bisectNear(guess, low, high, fits), nil
 }
 
 // gaussianDeltaFloat is gaussianDelta without any promise.

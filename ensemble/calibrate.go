@@ -103,15 +103,6 @@ func calibratedConfidentGNMax(s Setting, target accountant.Cost, c Check) (*Mech
 	return ConfidentGNMax(s, target, c.Threshold, first, sigma)
 }
 
-// gaussianGuess is Description.guess of continuous normal noise that two counts have.
-func gaussianGuess(budget accountant.Cost, labels int, delta float64) (epsilon float64, err error) {
-	multiplier, err := accountant.GaussianNoise(budget)
-	if err != nil {
-		return 0, err
-	}
-	return accountant.GaussianEpsilon(multiplier*math.Sqrt(float64(labels)), delta)
-}
-
 // fiveDigits returns x > 0, rounded up to five significant digits.
 func fiveDigits(x float64) float64 {
 	digits, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', 4, 64), "e") // to nearest

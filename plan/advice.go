@@ -50,7 +50,7 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 	}
 	if a.Queries > 0 {
 		fewer := *r
-		fewer.Queries, fewer.Agreement, fewer.Progress = a.Queries, 0, nil
+		fewer.Queries, fewer.Agreement, fewer.Progress, fewer.Early = a.Queries, 0, nil, nil
 		p, err := New(ctx, fewer)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -22,7 +22,7 @@ func Numbers(ctx context.Context, r Request, queries []int) ([]Numbered, error) 
 		return nil, err
 	}
 	progress := r.Progress
-	r.Progress, r.Agreement = nil, 0
+	r.Progress, r.Early, r.Agreement = nil, nil, 0
 	var out []Numbered
 	for i, n := range queries {
 		r.Queries = n
@@ -98,7 +98,7 @@ func Sizes(ctx context.Context, r Request, sizes []Size) ([]Sized, error) {
 		return nil, err
 	}
 	progress := r.Progress
-	r.Progress, r.Agreement = nil, 0
+	r.Progress, r.Early, r.Agreement = nil, nil, 0
 	var out []Sized
 	for i, size := range sizes {
 		r.K, r.Affected, r.Votes = size.K, &size.Affected, size.Votes

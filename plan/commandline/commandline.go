@@ -46,11 +46,15 @@ func (s Stated) Complete(report *plan.Report, r plan.Request, p *plan.Plan) ([][
 	var notes []string
 	s.Files, notes = Lasting(s.Files)
 	report.Notes = append(report.Notes, notes...)
+	early := slices.ContainsFunc(p.Refused, func(x plan.Refusal) bool { return errors.Is(x.Err, plan.ErrBeingMade) })
 	var first [][]string
 	for i, choice := range p.Choices {
-		// The release works out what aggregate charges, and it must be what was planned.
-		if err := choose.CheckPlanned(choice, r.Queries); err != nil {
-			return nil, err
+		// The release works out what aggregate charges, and it must be what was planned. Of an early plan that
+		// is seen once all is worked out.
+		if !early {
+			if err := choose.CheckPlanned(choice, r.Queries); err != nil {
+				return nil, err
+			}
 		}
 		args := s.release(r, choice)
 		commands := [][]string{args}

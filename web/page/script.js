@@ -264,8 +264,9 @@ async function plan() {
     if (beyond) {
       throw new Error(beyond.limit + ". The command has no such limit: " + again);
     }
-    // The axes stand where the curves will, as soon as what is stated is a plan.
-    for (const f of figures) await draw(p, fields, {f, over: f.dataset.over, points: [], reached: 0}).catch(unlessStopped);
+    // The axes stand where the curves will, beside the plan: the other worker draws them.
+    const axes = Promise.all(figures.map((f) => draw(programs.curves, fields, {f, over: f.dataset.over, points: [], reached: 0}).catch(unlessStopped)));
+    axes.catch(() => {}); // a stop, which the plan has too
     const bar = $("plan-progress");
     bar.hidden = false;
     const answer = await p.call({call: "plan", stated: fields}, {
@@ -277,6 +278,7 @@ async function plan() {
         performance.mark("first-answer");
         $("plan-status").textContent = "These fit. Optimal tables are being worked out …";
       }});
+    await axes;
     if (mine !== latest) return;
     showPlan(answer, again);
     // Its own point is one of each curve.
@@ -598,6 +600,7 @@ addEventListener("hashchange", show);
 addEventListener("load", () => {
   show();
   booted = unpack();
-  booted.then(() => { $("boot").hidden = true; show(); },
+  // Both workers of a plan are there before it begins.
+  Promise.all([programs.plan.start(), programs.curves.start()]).then(() => { $("boot").hidden = true; show(); },
     (err) => { $("boot").textContent = "The program cannot be unpacked: " + err.message; });
 });
