@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/meter"
 )
 
 // Bound is the outcome of a search of the complete constraint set.
@@ -345,6 +346,7 @@ func parallel(ctx context.Context, n int, task func(worker, i int) error) error 
 				if errs[w] != nil {
 					return
 				}
+				meter.Share(ctx, float64(i+1), float64(n))
 			}
 		})
 	}

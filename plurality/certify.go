@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/meter"
 )
 
 // One is D, the sum of each histogram's group masses.
@@ -101,9 +102,13 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 		return nil, err
 	}
 	c := &Certified{system: s.copy(), masses: append([]uint64(nil), masses...)}
-	allowed, worst := s.allowed(), uint64(0)
+	allowed, worst, from := s.allowed(), uint64(0), -1
 	var violation *ViolationError
 	err := s.Pairs(ctx, func(p *Pair) bool {
+		if p.From != from { // they come in order
+			meter.Share(ctx, float64(from+1), float64(s.Histograms()))
+			from = p.From
+		}
 		c.certificate.Pairs++
 		c.certificate.Rows += int64(len(p.Columns))
 		if s.problem.Delta == 0 {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/darrm/darrm/internal/meter"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -76,12 +77,18 @@ func (g *Game) play(ctx context.Context, from, to, answers int, tiny float64) ([
 	}
 	seeds := make([]int32, len(values)/block)
 	slack := 1 + g.pruned/float64(answers)
+	points, done := 0, 0
+	for _, w := range list[1:] {
+		points += w.high - w.low + block
+	}
 	for n, w := range list[1:] {
 		now := list[n]
 		g.lattice.extend(values[:now.high-now.low+1], now.low, w, wide)
 		if err := g.answer(ctx, wide, values[:w.high-w.low+block], seeds, slack); err != nil {
 			return nil, err
 		}
+		done += w.high - w.low + block
+		meter.Share(ctx, float64(done), float64(points))
 	}
 	return values[:to-from+1], nil
 }

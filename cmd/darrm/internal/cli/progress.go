@@ -13,6 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/meter"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/lp"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
@@ -92,6 +93,10 @@ func (p *Progress) Show(stage string, total, done int64, text string,
 	if p.off || time.Since(p.start) < progressAfter {
 		return
 	}
+	if p.bar != nil && p.bar.GetMax64() < 0 && total > 0 { // what was waited for is counted now
+		_ = p.bar.Clear()
+		p.bar = nil
+	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(os.Stderr),
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false),
@@ -147,34 +152,37 @@ func (p *Progress) Round(r solve.Progress) {
 // Gap returns plurality/solve.Options.Progress. The bar's length is that of the gap's logarithm,
 // from 1 to the goal. It repeats the last report while the solver sends none.
 func (p *Progress) Gap(goal float64) func(pluralitysolve.Progress) {
-	report := p.repeated("solving")
+	report, _ := p.repeated("solving")
 	return func(at pluralitysolve.Progress) {
 		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
 		report(fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value), share, share)
 	}
 }
 
-// Prices serves as plurality/answers/solve.Options.Progress.
-func (p *Progress) Prices() func(answerssolve.Progress) {
-	report := p.repeated("pricing tables for many labels")
-	return func(at answerssolve.Progress) {
+// Prices returns plurality/answers/solve.Options.Progress, and the context of the search, by which each price
+// tells how much of it is done.
+func (p *Progress) Prices(ctx context.Context) (context.Context, func(answerssolve.Progress)) {
+	report, within := p.repeated("pricing tables for many labels")
+	return meter.With(ctx, within), func(at answerssolve.Progress) {
 		report(fmt.Sprintf("pricing tables: %s, price %d", at.Law, at.Prices), at.Share, at.Next)
 	}
 }
 
 // repeated returns a function that shows a share of the stage, and goes on to show it while no other is reported. Until
-// then the bar moves towards the share that is to come next, at the pace of the report before: the clock serves the
-// display alone.
-func (p *Progress) repeated(stage string) func(text string, share, next float64) {
+// then the bar moves towards the share that is to come next: by the part of that which is counted, told to the
+// second function, else at the pace of the report before: the clock serves the display alone.
+func (p *Progress) repeated(stage string) (report func(text string, share, next float64), within func(part float64)) {
 	const whole = 1000
 	var mu sync.Mutex
-	text, share, next, took := stage, 0., 0., time.Duration(0)
+	text, share, next, counted, took := stage, 0., 0., 0., time.Duration(0)
 	last := time.Now()
 	p.app.Doing(stage)
 	again := func() {
 		mu.Lock()
 		text, at := text, share
-		if took > 0 {
+		if counted > 0 {
+			at += (next - share) * counted
+		} else if took > 0 {
 			at += (next - share) * min(0.9, float64(time.Since(last))/float64(took))
 		}
 		mu.Unlock()
@@ -187,13 +195,18 @@ func (p *Progress) repeated(stage string) func(text string, share, next float64)
 			}
 		}()
 	}
-	return func(now string, at, following float64) {
+	report = func(now string, at, following float64) {
 		mu.Lock()
-		text, share, next = now, max(share, at), max(share, at, following)
+		text, share, next, counted = now, max(share, at), max(share, at, following), 0
 		took, last = time.Since(last), time.Now()
 		done := int64(whole * share)
 		mu.Unlock()
 		p.Show(stage, whole, done, now)
+	}
+	return report, func(part float64) {
+		mu.Lock()
+		counted = part
+		mu.Unlock()
 	}
 }
 
@@ -225,10 +238,15 @@ func (p *Progress) Rows(stage string) func(votes.Progress) {
 }
 
 // Wait displays, until Stop, that a stage without reports of its own is under way, and for how long.
-func (p *Progress) Wait(stage string) {
+func (p *Progress) Wait(stage string) { p.Work(context.Background(), stage, 1) }
+
+// Work is Wait of a stage some of which is counted: by the context that it returns, pieces of work tell how much of
+// each is done. pieces is about how many there are.
+func (p *Progress) Work(ctx context.Context, stage string, pieces int) context.Context {
+	w := &pieceMeter{pieces: pieces}
 	p.app.Doing(stage)
 	if p.lines != nil {
-		return
+		return ctx
 	}
 	go func() {
 		for tick := int64(1); ; tick++ {
@@ -236,9 +254,40 @@ func (p *Progress) Wait(stage string) {
 			if p.stopped() {
 				return
 			}
-			p.Show(stage, -1, tick, sofar(stage, time.Since(p.start)), progressbar.OptionSpinnerType(14))
+			const whole = 1000
+			if share := w.share(); share > 0 {
+				p.Show(stage, whole, int64(whole*share), stage)
+			} else {
+				p.Show(stage, -1, tick, sofar(stage, time.Since(p.start)), progressbar.OptionSpinnerType(14))
+			}
 		}
 	}()
+	return meter.With(ctx, w.tell)
+}
+
+// pieceMeter adds up the shares of pieces of work that are done one after the other. Where there are more than was
+// thought, all but the last of them count for that many less one.
+type pieceMeter struct {
+	mu     sync.Mutex
+	pieces int
+	done   int     // pieces
+	at     float64 // of the piece under way
+}
+
+func (w *pieceMeter) tell(share float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if share < w.at/2 { // another one: workers tell shares out of order, but not so far
+		w.done++
+		w.at = 0
+	}
+	w.at = max(w.at, share)
+}
+
+func (w *pieceMeter) share() float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return (float64(w.done) + w.at) / float64(max(w.pieces, w.done+1))
 }
 
 // sofar is the text of a stage of which nobody can say how much of it is done.

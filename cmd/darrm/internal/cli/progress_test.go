@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -38,7 +39,7 @@ func TestTimeLeft(t *testing.T) {
 func TestSharesOfPrices(t *testing.T) {
 	var told bytes.Buffer
 	p := NewProgress(&App{Err: &told, progress: progressJSON})
-	report := p.Prices()
+	_, report := p.Prices(t.Context())
 	p.told = time.Time{}
 	report(answerssolve.Progress{Law: "chain", Prices: 2, Share: .25, Next: .5})
 	p.told = time.Time{}
@@ -89,6 +90,20 @@ func TestSoFar(t *testing.T) {
 		time.Minute: "certifying, 1 min so far", 150 * time.Second: "certifying, 2 min so far"} {
 		if got := sofar("certifying", since); got != want {
 			t.Errorf("%v: %q, want %q", since, got, want)
+		}
+	}
+}
+
+// Work that is counted has a share, which grows over its pieces; that of a price moves the bar within the search.
+func TestSharesOfWork(t *testing.T) {
+	w := &pieceMeter{pieces: 2}
+	if got := w.share(); got != 0 {
+		t.Errorf("%v before anything is told", got)
+	}
+	for _, tt := range []struct{ told, want float64 }{{.1, .05}, {.5, .25}, {.4, .25}, {1, .5}, {.2, .6}, {1, 1}, {.4, .8}} {
+		w.tell(tt.told)
+		if got := w.share(); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("told %v: %v, want %v", tt.told, got, tt.want)
 		}
 	}
 }

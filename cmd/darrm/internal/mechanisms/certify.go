@@ -113,8 +113,7 @@ func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	ctx, cancel := f.problem.Limit(c.Context())
 	defer cancel()
 	bar := cli.NewProgress(a)
-	bar.Wait("certifying")
-	o, err := newCertified(ctx, a, path, more)
+	o, err := newCertified(bar.Work(ctx, "certifying", 1), a, path, more)
 	bar.Stop()
 	if err != nil {
 		return f.problem.Late("certify "+path, cli.NameFlag(c, err))

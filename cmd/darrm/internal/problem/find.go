@@ -123,7 +123,8 @@ func (f *Flags) SolveAnswers(ctx context.Context, a *cli.App, p answers.Problem,
 	best bool) (Solved[*answers.Table], error) {
 	return Find(ctx, f, a, "made", func(ctx context.Context, store *cache.Store,
 		bar *cli.Progress) (answerssolve.Result, error) {
-		o := answerssolve.Options{Version: cli.Version, BestOnCancel: best, Progress: bar.Prices()}
+		ctx, progress := bar.Prices(ctx)
+		o := answerssolve.Options{Version: cli.Version, BestOnCancel: best, Progress: progress}
 		if f.SolveWithin != nil {
 			return answerssolve.Within(ctx, *f.SolveWithin, store, p, prior, o)
 		}
@@ -135,8 +136,8 @@ func (f *Flags) SolveAnswers(ctx context.Context, a *cli.App, p answers.Problem,
 func (f *Flags) PriceNoise(ctx context.Context, a *cli.App, p noisymax.Problem) (Solved[*noisymax.Table], error) {
 	return Find(ctx, f, a, "priced", func(ctx context.Context, store *cache.Store,
 		bar *cli.Progress) (cache.Found[*noisymax.Table], error) {
-		bar.Wait("pricing noise by its label")
-		return answerssolve.CachedNoise(ctx, store, p, cli.Version)
+		const prices = 7 // about: of two classes, and of more
+		return answerssolve.CachedNoise(bar.Work(ctx, "pricing noise by its label", prices), store, p, cli.Version)
 	})
 }
 

@@ -289,8 +289,7 @@ func (f *TimeoutFlag) ReadAnyTable(c *cobra.Command, a *cli.App,
 	ctx, cancel := f.Limit(c.Context())
 	defer cancel()
 	bar := cli.NewProgress(a)
-	bar.Wait("checking the table")
-	t, err := checkTable(ctx, a, path)
+	t, err := checkTable(bar.Work(ctx, "checking the table", 1), a, path)
 	bar.Stop()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = context.DeadlineExceeded // not an error of reading, which it may be wrapped in
