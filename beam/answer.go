@@ -284,7 +284,7 @@ func (j *plan) answerPipeline() *beam.Pipeline {
 		Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
 	answer := &answerShard{Table: j.job.Table, Read: j.job.Read, Queries: j.queries,
-		ShardRows: j.shardRows, Temp: j.dir, Neighbours: j.job.Neighbours, Key: j.keyAt}
+		ShardRows: j.shardRows, Temp: j.dir, Neighbours: j.job.Stated.Neighbours, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

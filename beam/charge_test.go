@@ -395,11 +395,11 @@ func TestChargedAndFailed(t *testing.T) {
 func TestChargeIsPassedOn(t *testing.T) {
 	job := newJob(t, queries(3), true)
 	job.Charge = newCharge(t, 1e4, "frozen")
-	job.Neighbours = accountant.AddOrRemoveOne
+	job.Stated.Neighbours = accountant.AddOrRemoveOne
 	if r, err := Run(t.Context(), job); r != nil || !errors.Is(err, ledger.ErrRelation) {
 		t.Errorf("another relation: %+v, %v", r, err)
 	}
-	job.Neighbours = accountant.ReplaceOne
+	job.Stated.Neighbours = accountant.ReplaceOne
 	job.Charge.EnsembleDigest = "v1"
 	if _, err := Run(t.Context(), job); err != nil {
 		t.Fatal(err)

@@ -396,7 +396,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		key, at, forget := newKey(t, dir)
 		defer forget()
 		job := newJob(t, queries(9), true)
-		job.Neighbours = accountant.ReplaceOne // which Run would fill in
+		job.Stated.Neighbours = accountant.ReplaceOne // which Run would fill in
 		p := &plan{job: &job, shardRows: 5, queries: 9,
 			shared: shared{box{job.Temp, jobKeys{coins: key}}, at}, planned: planned,
 			tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}

@@ -47,9 +47,6 @@ type Job struct {
 	TableFile string
 	// Out gets the labels, query,label, in the order of the votes. Required.
 	Out string
-	// Neighbours is the relation of the promise of the table's teachers. Defaults to
-	// accountant.ReplaceOne.
-	Neighbours accountant.Relation
 	// ShardRows is the number of queries that are answered together. Defaults to DefaultShardRows.
 	ShardRows int
 	// Charge names the ledger that pays for the release. The rules and the ledger's entries are
@@ -60,7 +57,8 @@ type Job struct {
 	// votes, and for a table for many answers, which has its number.
 	Queries int
 	// Stated holds the user's statements about the teachers beside the table. A table for other
-	// teachers is refused. Where nothing is stated, the table's teachers are taken.
+	// teachers is refused. Where nothing is stated, the table's teachers are taken. Neighbours, the relation of
+	// their promise, defaults to accountant.ReplaceOne.
 	Stated ensemble.Stated
 	// Force replaces a file at Out, and never one that the ledger knows as a request's result. Without
 	// a ledger a new draw is a second release that nobody accounts for.
@@ -124,7 +122,7 @@ func Quote(ctx context.Context, job Job) (quote *release.Quote, err error) {
 // start does what comes before the charge. end must be called.
 func start(ctx context.Context, job *Job, dry bool) (p *plan, end func() error, err error) {
 	p = &plan{job: job, shardRows: int64(cmp.Or(job.ShardRows, DefaultShardRows))}
-	job.Neighbours = cmp.Or(job.Neighbours, accountant.ReplaceOne)
+	job.Stated.Neighbours = cmp.Or(job.Stated.Neighbours, accountant.ReplaceOne)
 	stop := func() error { return nil }
 	end = func() error {
 		if p.draft != nil {
@@ -168,7 +166,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.planned, err = table.Plan(job.Neighbours); err != nil {
+	if p.planned, err = table.Plan(job.Stated.Neighbours); err != nil {
 		return err
 	}
 	if job.Queries != 0 {

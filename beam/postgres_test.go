@@ -26,7 +26,7 @@ func aggregate(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	plan, err := table.Plan(job.Neighbours)
+	plan, err := table.Plan(job.Stated.Neighbours)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func TestPostgresOneName(t *testing.T) {
 			jobs[i] = newJob(t, rows, true)
 			jobs[i].Charge = Charge{Ledger: location, RequestID: "march", Teachers: "fresh",
 				AcceptWeak: true}
-			jobs[i].Neighbours = accountant.ReplaceOne
+			jobs[i].Stated.Neighbours = accountant.ReplaceOne
 		}
 		out := 0
 		for i, err := range race(t.Context(), jobs) {
@@ -110,7 +110,7 @@ func TestPostgresOneBudget(t *testing.T) {
 	for i := range jobs {
 		jobs[i] = newJob(t, queries(100+i), true) // votes of their own
 		jobs[i].Charge = Charge{RequestID: fmt.Sprint("month ", i), Teachers: "fresh", AcceptWeak: true}
-		jobs[i].Neighbours = accountant.ReplaceOne
+		jobs[i].Stated.Neighbours = accountant.ReplaceOne
 		unpaid := jobs[i]
 		unpaid.Charge = Charge{Teachers: "fresh", AcceptWeak: true}
 		dearest = max(dearest, must.Get(Quote(t.Context(), unpaid))(t).Totals.Fresh.Cost.Epsilon)

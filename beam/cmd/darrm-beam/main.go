@@ -116,13 +116,13 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 		}
 	}
 	relations := map[string]ledger.Relation{"replace": ledger.ReplaceOne, "add-remove": ledger.AddOrRemoveOne}
-	relation, known := relations[*neighbours]
-	if !known {
+	var known bool
+	if stated.Neighbours, known = relations[*neighbours]; !known {
 		return &release.UsageError{Err: check.Unknown("neighbours", *neighbours, "replace", "add-remove")}
 	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
-		Charge: charge, Queries: *queries, Stated: stated, Neighbours: relation, Force: *force, Engine: engine,
+		Charge: charge, Queries: *queries, Stated: stated, Force: *force, Engine: engine,
 	}
 	if *dryRun {
 		q, err := darrmbeam.Quote(ctx, job)
