@@ -14,13 +14,13 @@ import (
 	"github.com/darrm/darrm/sketch"
 )
 
-// place is a setting as claims and tables have it.
+// place returns the setting as a place of claims and tables.
 func (s setting) place(number int) experiment.Place {
 	return experiment.Place{Name: s.String(), Text: map[string]string{"task": s.Task, "split": s.Split},
 		At: map[string]float64{"setting": float64(number), "n": float64(s.Clients), "k": float64(s.Sent)}}
 }
 
-// methodLines are lines that are methods.
+// methodLines returns a line for each method.
 func methodLines(methods []experiment.Method) []experiment.Line {
 	lines := make([]experiment.Line, len(methods))
 	for j, m := range methods {
@@ -31,7 +31,7 @@ func methodLines(methods []experiment.Method) []experiment.Line {
 }
 
 // summarise returns the figures of runs by setting, repeat and estimator: means over iterations, and
-// the loss after the last. It has none where runs is nil.
+// the loss after the last. Without runs it has lines and places alone.
 func (p *tasksParameters) summarise(runs [][][]trace) (*experiment.Found, error) {
 	f := &experiment.Found{Lines: methodLines(p.Estimators)}
 	for i, s := range p.Settings {
@@ -76,8 +76,8 @@ func (p *tasksParameters) traces(i int, runs [][]trace) *experiment.Found {
 	return f
 }
 
-// shown returns the iterations of a picture: the loss of a regression falls by so much at the start
-// that nothing else could be seen.
+// shown returns the iterations of a figure. Those of a regression begin with the tenth: before it the loss falls so far
+// that nothing else would be seen.
 func (s setting) shown() (out []int) {
 	first := 0
 	if s.Task == taskRegression {

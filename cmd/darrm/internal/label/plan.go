@@ -37,7 +37,7 @@ type planFlags struct {
 	abstain   bool
 	sampled   int // queries in the files
 	classes   []string
-	charge    release.Charge // its records
+	charge    release.Charge // only its Records
 	sizes     sizesFlags
 }
 
@@ -311,7 +311,7 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 		show(v.Progress())
 	}
 	f.sampled = queries
-	if r.Queries == 0 && f.purpose != plan.ForStudent && r.Several.Labels == 0 { // else it is questions
+	if r.Queries == 0 && f.purpose != plan.ForStudent && r.Several.Labels == 0 { // with labels, Queries counts questions here
 		r.Queries = queries
 	}
 	return nil
@@ -338,7 +338,7 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan,
 		Classes: f.classes, Labels: f.read.options.Labels,
 		Name: func(parameter string) string { return cli.FlagOf(check.Parameter(parameter)) },
 	})}
-	if f.sampled != r.Labels() { // the plan is for other files
+	if f.sampled != r.Labels() { // the plan is for another number of labels than the files have
 		files = nil
 	}
 	var err error
