@@ -214,8 +214,8 @@ func (r *Request) checkLosses() error {
 		return check.Wantf("number of shares of yes", len(r.Losses.Yes), "%d, the number of labels of a question", r.Several.Labels)
 	case r.Losses.Yes != nil && r.Several.YesFrom != "":
 		return check.Want("yes from", r.Several.YesFrom, "left out beside a share of yes for each label: it goes with one share for all")
-	case r.Missing:
-		return check.Want(name, "given", "left out where a missing vote is none (abstain): a coin gives each a class")
+	case r.Missing && (r.Classes > 2 || r.Several.Labels > 0):
+		return check.Want(name, "given", "left out where a missing vote is none (abstain) of more than two classes: a coin gives each a class")
 	case r.For == ForStudent:
 		return check.Want(name, "given", "left out for a student, who loses nothing by a table that treats the classes alike")
 	}

@@ -27,7 +27,8 @@ type anchored struct {
 const firstAnchors = 128
 
 func (p Problem) newAnchored(gain []float64, link *Link) *anchored {
-	w := &anchored{k: p.K, t: min(max(1, p.Affected), p.K), k0: (p.K + 1) / 2, gain: gain, link: link}
+	k, t := p.inSpace()
+	w := &anchored{k: k, t: min(max(1, t), k), k0: (k + 1) / 2, gain: gain, link: link}
 	for i := range firstAnchors + 1 {
 		w.add(float64(i) / firstAnchors)
 	}
@@ -92,10 +93,10 @@ const mostMoves = 6
 
 // Anchored returns the probabilities of the second of two classes where it has 0 to K votes, of the best table
 // that obeys the Link at the problem's t, for gains below 0 at fewer than half of the votes and above at more.
-// It is nil unless there are K+1 gains. What it obeys it obeys but for rounding: its price counts. Cost: some
+// It is nil unless there are K+1 gains; where votes may be missing, votes are half votes, and K is twice as large. What it obeys it obeys but for rounding: its price counts. Cost: some
 // 150 chains of K links for each of the t anchors.
 func (p Problem) Anchored(gain []float64, link *Link) []float64 {
-	if len(gain) != p.K+1 || p.K < 1 || link == nil {
+	if k, _ := p.inSpace(); len(gain) != k+1 || p.K < 1 || link == nil {
 		return nil
 	}
 	w := p.newAnchored(gain, link)
@@ -129,7 +130,7 @@ func (p Problem) Anchored(gain []float64, link *Link) []float64 {
 			}
 		}
 	}
-	out := make([]float64, p.K+1)
+	out := make([]float64, w.k+1)
 	for r, i := range at {
 		for k, q := w.k0+r, w.points[i].a; k <= w.k; k, q = k+w.t, link.Next(q) {
 			out[k] = q

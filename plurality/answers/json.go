@@ -108,7 +108,8 @@ type fileCertificate struct {
 
 // fileMasses are a histogram's votes, descending, or the lead where there are two classes, and the
 // masses over 2⁵³ of its distinct numbers of votes, then of abstaining. Where the classes are told apart they
-// are the votes in the order of the classes, and a mass for each class; and the label, from 0, where each has its own.
+// are the votes in the order of the classes, or by how many the first of two leads where votes may be missing, below 0
+// where it is behind; and a mass for each class; and the label, from 0, where each has its own.
 type fileMasses struct {
 	Label  *int     `json:"label,omitempty"`
 	Votes  []int    `json:"votes,omitempty"`
@@ -149,7 +150,11 @@ func (s *System) entry(i int) (m fileMasses, first, end int) {
 
 // votes returns what the file calls histogram h of the Space.
 func (s *System) votes(h int) fileMasses {
-	if s.problem.Classes == 2 && !s.problem.Named {
+	switch {
+	case s.problem.Named && s.problem.halves(): // the lead of the first class
+		lead := s.space.Histogram(h)[0] - s.problem.K
+		return fileMasses{Lead: &lead}
+	case s.problem.Classes == 2 && !s.problem.Named:
 		lead := s.Lead(h)
 		return fileMasses{Lead: &lead}
 	}

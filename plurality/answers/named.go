@@ -63,10 +63,11 @@ func (s *System) namedValue(o Prior, w plurality.Weights, masses []uint64) float
 
 // namedBound returns an upper bound on the value of any table of classes that are told apart that is used
 // for all Q answers. Of two classes that is the bound of chains that Q coins allow; of more, of which events tell
-// another (eventBound), it is what the plurality itself would be worth.
+// another (eventBound), it is what the plurality itself would be worth, and where votes may be missing: a table that looks
+// at their number, which chains of leads do not, may be worth more than these.
 func (s *System) namedBound(o Prior, w plurality.Weights) float64 {
 	p := s.problem
-	if p.Classes != 2 {
+	if p.Classes != 2 || p.Missing {
 		return o.perfect()
 	}
 	gain, base := s.gains(o, w.High)
@@ -89,7 +90,7 @@ func (o Prior) perfect() float64 {
 // gains returns, for each number of votes for the second class, what it is worth to answer it in the place
 // of the first one, by these weights; and what the first one is worth where it is always answered.
 func (s *System) gains(o Prior, weights []float64) (gain []float64, first float64) {
-	gain = make([]float64, s.problem.K+1)
+	gain = make([]float64, s.space.Histograms())
 	for h, w := range weights {
 		votes := s.space.Histogram(h)
 		gain[votes[1]] = w * (o.Worth(votes, 1) - o.Worth(votes, 0))

@@ -38,7 +38,8 @@ type Problem struct {
 	Delta    float64 // δ in (0,1) of all answers together; or 0: see Pure
 	Abstain  bool    // one more answer: no class
 	// Named: the table may treat the classes by their names, for shares and costs that differ. Its
-	// histograms are then all histograms of K votes, each with a mass for each class.
+	// histograms are then all histograms of K votes, or of the 2K half votes of two classes where votes may be missing,
+	// each with a mass for each class.
 	Named bool
 	// Labels, where it is above 0, says that a question has so many yes/no labels and that each has masses of its
 	// own, for its own share of yes: see labels.go. It goes with Named and two classes.
@@ -69,9 +70,9 @@ func (p Problem) Validate() error {
 			return err
 		}
 	}
-	if p.Named && (p.Missing || p.Abstain) {
+	if p.Named && (p.Missing && (p.Classes > 2 || p.Labels > 0) || p.Abstain) {
 		return check.Want("classes that are told apart", fmt.Sprintf("missing votes %t, no class an answer %t", p.Missing,
-			p.Abstain), "all votes and an answer that is a class")
+			p.Abstain), "an answer that is a class, and all votes unless there are two classes and one label")
 	}
 	if p.Labels != 0 {
 		if err := p.validateLabels(); err != nil {
@@ -100,6 +101,8 @@ func (p Problem) Pure() bool { return p.Delta == 0 && p.Named && p.Classes > 2 }
 // histograms returns the number of histograms of the problem's Space.
 func (p Problem) histograms() int {
 	switch {
+	case p.Named && p.halves():
+		return plurality.NamedHistograms(2*p.K, 2)
 	case p.Named:
 		return plurality.NamedHistograms(p.K, p.Classes)
 	case p.halves():
@@ -115,6 +118,14 @@ func (p Problem) histograms() int {
 // the lead as it is. So the histograms of at most K votes with one lead are one histogram of 2K
 // halves, and t teachers move at most 2t halves.
 func (p Problem) halves() bool { return p.Classes == 2 && p.Missing }
+
+// inSpace returns K and t as the problem's Space counts votes.
+func (p Problem) inSpace() (k, t int) {
+	if p.halves() { // at most all of them move
+		return 2 * p.K, min(2*p.Affected, 2*p.K)
+	}
+	return p.K, p.Affected
+}
 
 // System is a Problem with what follows from it: its histograms, variables and pairs. It is made
 // once and passed on. It is immutable and safe for concurrent use.
@@ -134,7 +145,8 @@ func NewSystem(ctx context.Context, p Problem) (*System, error) {
 	s := &System{problem: p, delta: num.FromRat(num.Decimal(p.Delta)).Lower()}
 	switch {
 	case p.Named:
-		s.space = plurality.NewNamedSpace(p.K, p.Classes)
+		k, _ := p.inSpace()
+		s.space = plurality.NewNamedSpace(k, p.Classes)
 	case p.halves():
 		s.space = plurality.NewSpace(2*p.K, 2, p.Abstain, false)
 	default:
@@ -174,10 +186,8 @@ func (s *System) Pairs(ctx context.Context, visit func(*plurality.Pair) bool) er
 
 // reach returns the most votes of the Space that one record moves.
 func (s *System) reach() int {
-	if s.problem.halves() { // at most all of them
-		return min(2*s.problem.Affected, 2*s.problem.K)
-	}
-	return s.problem.Affected
+	_, t := s.problem.inSpace()
+	return t
 }
 
 // counts returns the histogram of the Space of these votes for each class, in their order.

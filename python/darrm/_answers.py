@@ -24,6 +24,7 @@ Symbols: K teachers, C classes, t affected, Q answers, E factor, P law, r ratio,
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
@@ -207,8 +208,8 @@ class ByName(Table):
 
     def _read(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
         super()._read(raw, number)
-        if self.missing or "abstain" in raw:
-            raise Malformed("classes that are told apart go without missing votes and abstentions")
+        if (self.missing and (self.classes > 2 or "labels" in raw)) or "abstain" in raw:
+            raise Malformed("classes that are told apart go without abstentions, and without missing votes but of two classes")
         if math.comb(self.k + self.classes - 1, self.classes - 1) > MAX_PAIRS:
             raise Malformed(f"more than {MAX_PAIRS} histograms; use darrm verify")
         self.costs = None if raw.get("costs") is None else self._costs(raw["costs"])
@@ -219,13 +220,18 @@ class ByName(Table):
         return [[self.number(x, "costs") for x in row] for row in rows]
 
     def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
+        if self.missing:  # the first class's lead, which alone decides
+            lead = m.get("lead")
+            if type(lead) is not int or abs(lead) > self.k:
+                raise Malformed(f"lead = {lead!r}, but it must be a whole number from -{self.k} to {self.k}")
+            return (lead,)
         votes = m.get("votes")
         if not isinstance(votes, list) or len(votes) != self.classes or any(type(v) is not int or v < 0 for v in votes) or sum(votes) != self.k:
             raise Malformed(f"votes = {votes!r}, but they must be {self.classes} whole numbers ≥ 0 of sum {self.k}")
         return tuple(votes)
 
     def _expected(self) -> int:
-        return math.comb(self.k + self.classes - 1, self.classes - 1)
+        return 2 * self.k + 1 if self.missing else math.comb(self.k + self.classes - 1, self.classes - 1)
 
     def _probabilities(self, counts: Tuple[int, ...], groups: Any) -> List[Fraction]:
         if not isinstance(groups, list) or len(groups) != self.classes or any(type(g) is not int or g < 0 for g in groups) or sum(groups) != _ONE:
@@ -236,6 +242,11 @@ class ByName(Table):
         return self.law[tuple(votes)]
 
     def _near(self) -> Iterator[Tuple[List[Fraction], List[Fraction]]]:
+        if self.missing:
+            for a, b in itertools.permutations(range(-self.k, self.k + 1), 2):
+                if abs(a - b) <= 2 * self.affected:
+                    yield self.law[(a,)], self.law[(b,)]
+            return
         for h in self.law:
             for other in _around((*h, 0), self.affected, False):
                 yield self._of(h), self._of(other[:-1])
@@ -283,7 +294,9 @@ class ByName(Table):
         return -min(self.costs[answer][c] for c, v in enumerate(votes) if v == max(votes))
 
     def value(self) -> Optional[Fraction]:
-        """What an answer is worth under the prior: agreement, or minus its expected cost."""
+        """What an answer is worth under the prior: agreement, or minus its expected cost. None where votes may be missing."""
+        if self.missing:
+            return None
         weight = self._weight(self._shares())
         return sum((weight(h) * sum((x * self._worth(h, c) for c, x in enumerate(p)), Fraction(0)) for h, p in self.law.items()), Fraction(0))
 
