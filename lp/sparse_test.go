@@ -71,19 +71,15 @@ func TestSolveSparse(t *testing.T) {
 // A context that ends ends the solver, and the solution so far comes back, or an error if there is
 // none.
 func TestSolveSparseStops(t *testing.T) {
-	p, rows := Random(5, 200, 4000)
-	began := time.Now()
+	p, rows := Random(5, 200, 4000) // seconds of work
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	got, err := lp.SolveSparse(ctx, sparseOf(p, rows), lp.Simplex, 1e-10)
 	if errors.Is(err, lp.ErrNoHiGHS) {
 		t.Skip(err)
 	}
-	if err == nil && len(got.X) != 200 || err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%d values, %v", len(got.X), err)
-	}
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %v to stop", took)
+	if err == nil && (len(got.X) != 200 || got.Status == lp.Optimal) || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d values, %v, %v", len(got.X), got.Status, err)
 	}
 	cancel()
 	if _, err := lp.SolveSparse(ctx, sparseOf(p, rows), lp.InteriorPoint, 1e-10); !errors.Is(err,

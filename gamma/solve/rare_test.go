@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -208,6 +209,9 @@ func TestTimeIsUpInTheSecondProgram(t *testing.T) {
 // The second program begins with the rows that bind, however the first one was solved, and lowers γ
 // nowhere where the objective sees it.
 func TestSecondProgramKeepsWhatIsSeen(t *testing.T) {
+	if raced.Enabled {
+		t.Skip("solves for 257 teachers what TestCuttingPlanesAgreeWithExhaustive races with fewer")
+	}
 	p := problem(t, 257, 3, 0.1, 1e-5)
 	pr := must.Get(newProgram(must.Get(constraints.NewSystem(p))(t), Options{}.withDefaults(), nil))(t)
 	defer pr.close()

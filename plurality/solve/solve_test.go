@@ -205,24 +205,24 @@ func TestCancel(t *testing.T) {
 	for _, after := range []int{0, 1, 10} {
 		for _, best := range []bool{true, false} {
 			ctx, cancel := context.WithCancel(context.Background())
-			calls := 0
+			calls, more := 0, 0 // until the context ends, and after it
 			if after == 0 {
 				cancel()
 			}
-			began := time.Now()
 			table, err := Optimal(ctx, p, o, Options{Gap: 1e-12, BestOnCancel: best,
 				Progress: func(at Progress) {
 					if at.UpperBound == 1 {
 						return // before the first look
 					}
-					if calls++; calls == after {
+					if ctx.Err() != nil {
+						more++
+					} else if calls++; calls == after {
 						cancel()
-						began = time.Now()
 					}
 				}})
 			cancel()
-			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("it took %v to stop", took)
+			if more > 0 {
+				t.Errorf("it went on for %d steps after its end", more)
 			}
 			if !best {
 				if table != nil || !errors.Is(err, context.Canceled) {
