@@ -2,7 +2,7 @@
 From Coq Require Import String.
 Open Scope string_scope.
 From darrm Require Definitions Missing Corners PostProcessing Plurality Optimal Exp TwoClasses ManyClasses ManyVotes
-  ManyBound Bound Votes ByName Game Dominate Price Answers Named Mixture Kernel.
+  ManyBound Bound Votes ByName Game Dominate Price Answers Named Noise NoisePrice Mixture Kernel.
 Check "Missing.coins_private".
 Print Assumptions Missing.coins_private.
 Check "Missing.coined_private".
@@ -95,5 +95,13 @@ Check "Named.named_listed".
 Print Assumptions Named.named_listed.
 Check "Named.named_ok".
 Print Assumptions Named.named_ok.
+Check "NoisePrice.enclosed".
+Print Assumptions NoisePrice.enclosed.
+Check "NoisePrice.between_private".
+Print Assumptions NoisePrice.between_private.
+Check "NoisePrice.noise_within".
+Print Assumptions NoisePrice.noise_within.
+Check "NoisePrice.noise_ok".
+Print Assumptions NoisePrice.noise_ok.
 Check "Mixture.mixture_dominated".
 Print Assumptions Mixture.mixture_dominated.

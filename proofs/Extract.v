@@ -1,6 +1,6 @@
 (** The checker as an OCaml program. Trusted: extraction, ExtrOcamlZBigInt, OCaml, zarith. *)
 From Coq Require Import ZArith QArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt.
-From darrm Require TwoClasses ManyClasses ManyBound Optimal Bound ByName Price Answers Named.
+From darrm Require TwoClasses ManyClasses ManyBound Optimal Bound ByName Price Answers Named NoisePrice.
 Definition two_table := TwoClasses.Table.
 Definition two_private := TwoClasses.private.
 Definition shape_of (n : nat) := match n with O => Optimal.Free | S O => Optimal.Monotone | _ => Optimal.Any end.
@@ -20,7 +20,10 @@ Definition many_optimal := ManyBound.optimal.
 Definition answers_price := Answers.price.
 Definition answers_named := Named.named_price.
 Definition answers_keeping := Price.keeping.
+Definition noise_table := NoisePrice.Noise.
+Definition noise_price := NoisePrice.noise_price.
 Extraction Language OCaml.
 Extraction "out/checker.ml" two_table two_private shape_of mean_prior counts_prior
   worst_prior two_optimal named_losses named_optimal many_table many_private accuracy_prior concentration_prior
-  histograms_prior many_row many_optimal answers_price answers_named answers_keeping.
+  histograms_prior many_row many_optimal answers_price answers_named answers_keeping
+  noise_table noise_price.

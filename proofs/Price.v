@@ -18,7 +18,7 @@ Fixpoint locate (zs : seq Z) (p q : Z) : option (nat * Z * Z * Z) :=
   | [::] => None
   | z :: rest =>
     if rest is z' :: _
-    then if (z * p <=? q)%Z && (q <=? z' * p)%Z && (z <? z')%Z
+    then if (q <=? z' * p)%Z && (z * p <=? q)%Z && (z <? z')%Z
          then Some (0%N, z' * p - q, q - z * p, z' - z)%Z
          else if locate rest p q is Some (i, a, b, d) then Some (i.+1, a, b, d) else None
     else if (z * p <=? q)%Z then Some (0%N, p, 0%Z, 1%Z) else None
@@ -321,7 +321,7 @@ Proof.
 move=> hp; elim: zs i a b d => [|z1 rest IH] i a b d //=.
 case: rest IH => [|z2 rest] IH.
   case: ifP => // /Z.leb_le h [<- <- <- <-] /=; split=> //; try lia; by [left|split; lia].
-case: ifP => [/andP [/andP [/Z.leb_le h1 /Z.leb_le h2] /Z.ltb_lt h3] [<- <- <- <-]|_].
+case: ifP => [/andP [/andP [/Z.leb_le h2 /Z.leb_le h1] /Z.ltb_lt h3] [<- <- <- <-]|_].
   split=> //=; try lia; by [right|split; nia].
 case e : locate => [[[[j a'] b'] d']|] // [<- <- <- <-].
 by have [i1 i2 i3 i4 i5] := IH _ _ _ _ e.

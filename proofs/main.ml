@@ -9,7 +9,8 @@
          prior: 0 n d | 1 n d | 2 n {m votes ... count}: accuracy, concentration, counts
      4 the table of 3, n {n m a b} Q S T n z ...                Answers.price
        n m a b: answers keep (ln (n/m), a/b) each, Price.keeping
-     5 the table of 3, whose histograms begin with their label, labels, what 4 has  Named.named_price *)
+     5 the table of 3, whose histograms begin with their label, labels, what 4 has  Named.named_price
+     6 K t missing terms c f pn pd sn sd M Q S T n z ...         NoisePrice.noise_price *)
 open Checker
 
 let words = ref []
@@ -82,6 +83,13 @@ let () =
           let n = next () in let m = next () in let a = next () in let b = next () in answers_keeping n m a b) in
         let q = nat () in let s = next () in let t = next () in let zs = list next in
         [fun () -> say "private" (price more q s t zs)]
+    | 6 ->
+      let k = nat () in let t = nat () in let missing = int () = 1 in let terms = nat () in
+      let c = next () in let f = next () in let pn = next () in let pd = next () in
+      let sn = next () in let sd = next () in let m = nat () in
+      let law = noise_table k t missing terms c f pn pd sn sd m in
+      let q = nat () in let s = next () in let t = next () in let zs = list next in
+      [fun () -> say "private" (noise_price law q s t zs)]
     | _ -> prerr_endline "darrm-check: no table"; exit 3 in
   if !words <> [] then (prerr_endline "darrm-check: too many numbers"; exit 3);
   let good = List.for_all (fun v -> v ()) verdicts in

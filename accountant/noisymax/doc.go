@@ -19,7 +19,8 @@
 // induction the game of all (a, b, f) is nowhere below that of the histograms (proved by machine, of finitely
 // many M: mixture_dominated in proofs/Mixture.v). It holds no K and no C;
 // K bounds |a - b|. Votes that are none belong to no count: one that comes or goes changes one count,
-// which is the limit of a or b at -∞. Two classes have no others: M = -∞.
+// which is the limit of a or b at -∞. Two classes have no others: M = -∞. Of these a price is proved by machine from σ
+// on: noise_ok in proofs/NoisePrice.v.
 //
 // # The fraction
 //

@@ -288,7 +288,7 @@ class Noise(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "noise").glob("*.json"))
-        self.assertEqual(len(paths), 4)
+        self.assertEqual(len(paths), 6)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
@@ -358,7 +358,7 @@ class ManyClasses(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "classes").glob("*.json"))
-        self.assertEqual(len(paths), 4)
+        self.assertEqual(len(paths), 6)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
