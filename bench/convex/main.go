@@ -30,10 +30,7 @@ func main() {
 	n := flag.Int("n", 100_000, "records")
 	d := flag.Int("d", 50, "features")
 	flag.Parse()
-	if err := run(*n, *d); err != nil {
-		fmt.Fprintln(os.Stderr, "convex:", err)
-		os.Exit(1)
-	}
+	peers.End("convex", run(*n, *d))
 }
 
 func run(n, d int) error {

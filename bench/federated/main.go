@@ -24,10 +24,7 @@ import (
 func main() {
 	pfl := flag.String("pfl", "", "directory of a checkout of apple/pfl-research")
 	flag.Parse()
-	if err := run(*pfl); err != nil {
-		fmt.Fprintln(os.Stderr, "federated:", err)
-		os.Exit(1)
-	}
+	peers.End("federated", run(*pfl))
 }
 
 func run(pfl string) error {

@@ -48,10 +48,7 @@ func main() {
 	} else {
 		err = run(*d, *steps)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "pairwise:", err)
-		os.Exit(1)
-	}
+	peers.End("pairwise", err)
 }
 
 // python holds the results of numpy_pairwise.py.

@@ -15,9 +15,15 @@ import (
 func Main(name string, run func(ctx context.Context, args []string, out io.Writer) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(ctx, os.Args[1:], os.Stdout); !errors.Is(err, flag.ErrHelp) {
+		End(name, err)
+	}
+}
+
+// End ends the program with 1 after an error, which it prints.
+func End(name string, err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, name+":", err)
-		stop()
 		os.Exit(1)
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
 	_ "github.com/darrm/darrm/ledger/postgres"
@@ -68,10 +69,7 @@ func main() {
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "serve:", err)
-		os.Exit(1)
-	}
+	peers.End("serve", err)
 }
 
 type bench struct {

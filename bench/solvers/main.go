@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/darrm/darrm/bench/peers"
 )
 
 // cases are sizes at which solvers differ: m = 20 has weights near rounding, and the last ones are
@@ -50,10 +52,7 @@ func main() {
 	limit := flag.Duration("limit", 2*time.Minute, "longest solve")
 	only := flag.String("only", "", "only cases with these options")
 	flag.Parse()
-	if err := compare(ctx, *runs, *limit, *only, flag.Arg(0)); err != nil {
-		fmt.Fprintln(os.Stderr, "solvers:", err)
-		os.Exit(1)
-	}
+	peers.End("solvers", compare(ctx, *runs, *limit, *only, flag.Arg(0)))
 }
 
 func compare(ctx context.Context, runs int, limit time.Duration, only, before string) error {

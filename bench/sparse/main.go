@@ -61,10 +61,7 @@ func main() {
 		}
 		return
 	}
-	if err := run(*n, *per, *steps, *gigabytes); err != nil {
-		fmt.Fprintln(os.Stderr, "sparse:", err)
-		os.Exit(1)
-	}
+	peers.End("sparse", run(*n, *per, *steps, *gigabytes))
 }
 
 func run(n, per, steps int, gigabytes float64) error {

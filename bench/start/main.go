@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/darrm/darrm/bench/peers"
 )
 
 func main() {
@@ -34,10 +36,7 @@ func main() {
 	if err == nil {
 		err = parts(flag.Arg(0))
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start:", err)
-		os.Exit(1)
-	}
+	peers.End("start", err)
 }
 
 // starts prints how long each program takes to tell its version.

@@ -63,10 +63,7 @@ func main() {
 	default:
 		err = measure(*most, *runs, *dir, *keep)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "votes:", err)
-		os.Exit(1)
-	}
+	peers.End("votes", err)
 }
 
 // program is something to run on one kind of file.
