@@ -188,7 +188,7 @@ func TestPriorOfTables(t *testing.T) {
 	}{
 		"none": {release.Table{}, standard}, "the worst case": {noise(solve.Options{WorstCase: true}), standard},
 		"a mean":         {noise(solve.Options{PriorMean: 0.9}), must.Get(plan.Prior(4, 2, 0.9))(t)},
-		"counts":         {noise(solve.Options{Counts: []float64{5, 1, 0, 1, 3}}), must.Get(plan.CountedOnes([]float64{5, 1, 0, 1, 3}))(t)},
+		"counts":         {noise(solve.Options{Counts: []float64{5, 1, 0, 1, 3}}), must.Get(plan.NamedOnes([]float64{5, 1, 0, 1, 3}))(t)},
 		"an accuracy":    {many(plurality.Objective{Accuracy: 0.6}), must.Get(plan.Prior(4, 2, 0.6))(t)},
 		"uneven classes": {many(plurality.Objective{Concentration: 2}), must.Get(plan.Uneven(4, 2, 2))(t)},
 	} {
