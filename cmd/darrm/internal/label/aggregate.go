@@ -158,8 +158,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *cli.App, paths []string) error
 		return err
 	}
 	if f.within.asked(c) {
-		budget := f.within.budget // which becomes numbers
-		l.Budget = &budget
+		l.Budget = &f.within.budget
 	}
 	l.Each = func(b *votes.Batch, classes []int) error {
 		if a.JSON {

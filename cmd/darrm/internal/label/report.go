@@ -124,7 +124,7 @@ func fieldsOf(s *release.Summary, g choose.Choice, planned *within) releaseField
 	f.ByClass = names.ByClass(tableOf(g))
 	if planned.choice != nil {
 		f.ByClass = names.ByClass(*planned.choice)
-		f.Budget, f.Expected = &planned.numbers, &planned.choice.Agreement.Expected
+		f.Budget, f.Expected = s.Budget, &planned.choice.Agreement.Expected
 	}
 	if g.Instead != nil {
 		f.Instead = g.Instead.Error()

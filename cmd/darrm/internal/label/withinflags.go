@@ -25,8 +25,7 @@ import (
 // within states the budget of all labels of a release, and has the plan that was made for it.
 type within struct {
 	budget  release.LabelBudget
-	numbers accountant.Cost // the budget, once a ledger's rest is known
-	queries int             // that the budget is for, in all; 0 for those of the files
+	queries int // that the budget is for, in all; 0 for those of the files
 	purpose plan.Purpose
 	law     *plan.Law
 	choice  *plan.Choice // nil before the votes are counted
@@ -67,7 +66,6 @@ func (w *within) asked(c *cobra.Command) bool {
 
 // prepare checks the flags that go with a budget of all labels.
 func (w *within) prepare(c *cobra.Command, f *problem.Flags) error {
-	w.numbers = accountant.Cost{Epsilon: w.budget.Epsilon.Number, Delta: w.budget.Delta.Number}
 	needed := []string{"budget-eps", "budget-delta"}
 	switch {
 	case f.Promised() && f.Several.Labels > 0:
@@ -126,7 +124,6 @@ func (w *within) purposeOf(losses plan.Losses) string {
 // request is what the plan was made for.
 func (w *within) plans(c *cobra.Command, a *cli.App, f *problem.Flags, budget accountant.Cost, k, classes,
 	queries int) (*plan.Plan, plan.Request, error) {
-	w.numbers = budget
 	stated, err := f.Of(c, k, classes)
 	if err != nil {
 		return nil, plan.Request{}, err
@@ -168,9 +165,6 @@ func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (e
 	if !w.asked(c) || w.choice != nil || s.Plan.Mechanism() == nil {
 		return nil
 	}
-	if s.Budget != nil {
-		w.numbers = *s.Budget
-	}
 	m := s.Plan.Mechanism()
 	r := plan.Request{Stated: ensemble.Stated{K: s.Several.TeachersOf(m.Setting().K), Classes: m.Setting().Classes, Several: s.Several}}
 	if err := stateLosses(c, &f.Flags, f.Names, &r); err != nil {
@@ -204,14 +198,14 @@ func plannedLabels(s *release.Summary) int {
 
 // report prints what was chosen, and the agreement to expect; nothing where no budget is stated.
 func (w *within) report(a *cli.App, s *release.Summary) {
-	if w.choice == nil {
+	if w.choice == nil { // else the summary has its budget
 		return
 	}
 	what := fmt.Sprintf("%d labels", plannedLabels(s))
 	if s.Several.Labels > 0 {
 		what += fmt.Sprintf(" of %d questions", s.Several.Questions(plannedLabels(s)))
 	}
-	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, w.numbers))
+	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, *s.Budget))
 	a.Fact("expected:", expected(*w.choice, w.law))
 	for _, note := range namesOf(s).ClassNotes(*w.choice) {
 		a.Fact("classes:", note)
