@@ -29,12 +29,13 @@ import math
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
+from ._joined import Law, fewer
 from ._plurality import Malformed, Table as _Classes, partitions
 
 #: The most products of integers for a price, some three minutes.
 MAX_WORK = 1_000_000_000
-#: The most pairs of neighbours that are listed.
-MAX_PAIRS = 100_000
+#: The most pairs of neighbours and histograms that are listed.
+MAX_PAIRS, MAX_HISTOGRAMS = 1 << 20, 1 << 16
 #: The most teachers of two classes, and classes.
 MAX_TEACHERS, MAX_CLASSES = 1001, 200
 
@@ -48,8 +49,9 @@ _FINE = 320  # bits to which the lattice's points are known
 _Law = Dict[Tuple[int, ...], List[Fraction]]  # of a histogram: the probability of each class
 
 
-def _around(counts: Tuple[int, ...], t: int, missing: bool) -> Iterator[Tuple[int, ...]]:
-    """All other counts that at most t teachers lead to. Those who do not vote come last in counts."""
+def _around(counts: Tuple[int, ...], t: int, missing: bool, alike: bool = False) -> Iterator[Tuple[int, ...]]:
+    """All other counts that at most t teachers lead to. Those who do not vote come last in counts. Where classes are alike
+    and the counts sorted, one for each of its orders: of classes with equal counts the later one gets no more votes."""
     last = len(counts) - 1
 
     def visit(c: int, up: int, down: int, so_far: Tuple[int, ...]) -> Iterator[Tuple[int, ...]]:
@@ -59,7 +61,10 @@ def _around(counts: Tuple[int, ...], t: int, missing: bool) -> Iterator[Tuple[in
                 if so_far + (counts[c] + d,) != counts:
                     yield so_far + (counts[c] + d,)
             return
-        for d in range(-min(counts[c], t - down), t - up + 1):
+        most = t - up
+        if alike and c and counts[c] == counts[c - 1]:
+            most = min(most, so_far[-1] - counts[c])
+        for d in range(-min(counts[c], t - down), most + 1):
             yield from visit(c + 1, up + max(d, 0), down + max(-d, 0), (*so_far, counts[c] + d))
 
     return visit(0, 0, 0, ())
@@ -69,6 +74,7 @@ class Table:
     """The object of a file, checked for form."""
 
     abstain: Optional[Fraction] = None  # what no class is worth, where it is an answer
+    _other: Tuple[str, ...] = ()  # fields that masses of this kind of table do not have
 
     def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
         self._read(raw, number)
@@ -79,13 +85,14 @@ class Table:
         masses = raw.get("masses")
         if not isinstance(masses, list) or not masses:
             raise Malformed("there are no masses")
-        for m in masses:
+        listed = self._listed()
+        for i, m in enumerate(masses):
             counts = self._counts(m)
-            if counts in self.law:
-                raise Malformed(f"masses of {list(counts)} appear twice")
+            if counts != next(listed, None) or any(m.get(name) is not None for name in self._other):
+                raise Malformed(f"masses[{i}] are not where they belong, of {list(counts)}")
             self.law[counts] = self._probabilities(counts, m["groups"])
-        if len(self.law) != self._expected():
-            raise Malformed(f"masses of {self._expected()} histograms are needed, not of {len(self.law)}")
+        if next(listed, None) is not None:
+            raise Malformed(f"masses of some histograms are missing: there are {len(self.law)}")
 
     def _read(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
         """What is promised."""
@@ -109,6 +116,7 @@ class Table:
         if not 0 < self.total <= 700 or not 0 <= self.delta < 1 or (self.delta == 0 and not pure):
             raise Malformed("total_epsilon or delta is out of range")
         self.law: _Law = {}
+        self._other = ("label", "votes" if self.classes == 2 else "lead")
 
     def _counts(self, m: Dict[str, Any]) -> Tuple[int, ...]:
         """What the law of an entry depends on: the lead of two classes, else the sorted votes."""
@@ -126,11 +134,11 @@ class Table:
             raise Malformed(f"votes = {votes} are not sorted, or not of {self.k} teachers")
         return tuple(votes)
 
-    def _expected(self) -> int:
-        """How many histograms there are."""
+    def _listed(self) -> Iterator[Tuple[int, ...]]:
+        """What the law depends on, in the order of the file."""
         if self.classes == 2:
-            return self.k + 1 if self.missing else self.k // 2 + 1
-        return sum(1 for n in range(0 if self.missing else self.k, self.k + 1) for _ in partitions(n, self.classes))
+            return ((lead,) for lead in range(0 if self.missing else self.k % 2, self.k + 1, 1 if self.missing else 2))
+        return (h for n in range(0 if self.missing else self.k, self.k + 1) for h in partitions(n, self.classes))
 
     def _probabilities(self, counts: Tuple[int, ...], groups: Any) -> List[Fraction]:
         """The probability of each class, then of no class where that is an answer."""
@@ -160,16 +168,14 @@ class Table:
     def _near(self) -> Iterator[Tuple[List[Fraction], List[Fraction]]]:
         """The laws under both votes of each ordered pair of neighbours, classes matched by name."""
         if self.classes == 2:
-            # A vote that changes moves the lead by 2, one that comes or goes by 1.
-            for a in range(-self.k, self.k + 1):
-                if not self.missing and (self.k - a) % 2:
-                    continue
-                for b in range(max(-self.k, a - 2 * self.affected), min(self.k, a + 2 * self.affected) + 1):
+            # A vote that changes moves the lead by 2, one that comes or goes by 1. Leads of the other class are alike.
+            for (a,) in self._listed():
+                for b in range(max(-self.k, a - 2 * self.affected) if a else 1, min(self.k, a + 2 * self.affected) + 1):
                     if b != a and (self.missing or (b - a) % 2 == 0):
                         yield self._of((a, 0)), self._of((b, 0))
             return
         for h in self.law:
-            for other in _around((*h, self.k - sum(h)), self.affected, self.missing):
+            for other in _around((*h, self.k - sum(h)), self.affected, self.missing, alike=True):
                 yield self._of(h), self._of(other[:-1])
 
     def ratios(self) -> Tuple[Set[Tuple[Tuple[Fraction, Fraction], ...]], int]:
@@ -198,7 +204,7 @@ class Table:
                 {"votes": [(self.k + m["lead"]) // 2, (self.k - m["lead"]) // 2], "groups": m["groups"]}
                 for m in sorted(raw["masses"], key=lambda m: int(m["lead"]))
             ]
-        t = _Classes(raw, self.number)
+        t = _Classes(raw, self.number, MAX_HISTOGRAMS)
         worth = t.worth(t.weights())
         return sum((w * g for w, g in zip(worth, t.mass)), Fraction(0)) / _ONE
 
@@ -210,6 +216,7 @@ class ByName(Table):
         super()._read(raw, number)
         if (self.missing and (self.classes > 2 or "labels" in raw)) or "abstain" in raw:
             raise Malformed("classes that are told apart go without abstentions, and without missing votes but of two classes")
+        self._other = ("label", "votes" if self.missing else "lead")
         if math.comb(self.k + self.classes - 1, self.classes - 1) > MAX_PAIRS:
             raise Malformed(f"more than {MAX_PAIRS} histograms; use darrm verify")
         self.costs = None if raw.get("costs") is None else self._costs(raw["costs"])
@@ -230,8 +237,16 @@ class ByName(Table):
             raise Malformed(f"votes = {votes!r}, but they must be {self.classes} whole numbers ≥ 0 of sum {self.k}")
         return tuple(votes)
 
-    def _expected(self) -> int:
-        return 2 * self.k + 1 if self.missing else math.comb(self.k + self.classes - 1, self.classes - 1)
+    def _listed(self) -> Iterator[Tuple[int, ...]]:
+        def of(votes: int, classes: int) -> Iterator[Tuple[int, ...]]:
+            if classes == 1:
+                yield (votes,)
+                return
+            for first in range(votes + 1):
+                for rest in of(votes - first, classes - 1):
+                    yield (first, *rest)
+
+        return ((lead,) for lead in range(-self.k, self.k + 1)) if self.missing else of(self.k, self.classes)
 
     def _probabilities(self, counts: Tuple[int, ...], groups: Any) -> List[Fraction]:
         if not isinstance(groups, list) or len(groups) != self.classes or any(type(g) is not int or g < 0 for g in groups) or sum(groups) != _ONE:
@@ -314,6 +329,7 @@ class EachLabel(ByName):
             raise Malformed(f"more than {MAX_PAIRS} histograms; use darrm verify")
         if not isinstance(yes, list) or len(yes) != labels or "shares" in raw or "prior_counts" in raw:
             raise Malformed(f"yes_shares must be {labels} numbers, in the place of shares and counts")
+        self._other = ("lead",)
         self.labels, self.yes = labels, [number(x, "yes_shares") for x in yes]
         if not 0 < min(self.yes) <= max(self.yes) < 1:
             raise Malformed("yes_shares are out of (0,1)")
@@ -324,8 +340,8 @@ class EachLabel(ByName):
             raise Malformed(f"label = {label!r}, but it must be a whole number below {self.labels}")
         return (label, *super()._counts(m))
 
-    def _expected(self) -> int:
-        return self.labels * super()._expected()
+    def _listed(self) -> Iterator[Tuple[int, ...]]:
+        return ((label, *h) for label in range(self.labels) for h in ByName._listed(self))
 
     def _near(self) -> Iterator[Tuple[List[Fraction], List[Fraction]]]:
         for h, p in self.law.items():
@@ -413,25 +429,32 @@ def price(t: Table, factor: Fraction, enough: Fraction) -> Tuple[Fraction, int]:
     ratios, pairs = t.ratios()
     step = t.raw.get("price", {}).get("step")
     step = float(step) if step and 0 < float(step) <= 1 else 0.1
-    best = _price(t, ratios, factor, 0.8 * step)
-    if best is None:
+    found = _price(t, ratios, factor, 0.8 * step)
+    if found is None:
         raise Malformed(f"its price takes more than {MAX_WORK:.0g} products; use darrm verify")
+    best, whole = found
     for finer in (0.4, 0.2):
-        if best > enough:
-            best = min(best, _price(t, ratios, factor, finer * step) or best)
+        if best > enough and (found := _price(t, ratios, factor, finer * step)):
+            best, whole = min(best, found[0]), found[1]
+    if best > enough and not whole:
+        raise Malformed(
+            f"its price is at most {float(best):.3g}, which is not enough, but within {MAX_WORK:.0g} products {len(ratios)} laws are "
+            "joined to fewer, which makes it dearer; use darrm verify"
+        )
     return best, pairs
 
 
-def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor: Fraction, step: float) -> Optional[Fraction]:
-    """price on a lattice of so many scales of one answer's loss, or None beyond MAX_WORK."""
+def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor: Fraction, step: float) -> Optional[Tuple[Fraction, bool]]:
+    """price on a lattice of so many scales of one answer's loss, and whether it is that of all laws, none of them joined. None
+    beyond MAX_WORK."""
     scale = max(2 * math.sqrt(sum(float(p) * (1 - math.sqrt(float(r))) ** 2 for r, p in law)) for law in ratios)
     lattice = _Lattice(max(1, math.ceil(1 / (step * max(scale, 1e-4)))))
     reach = math.ceil((9 * scale * math.sqrt(t.answers) + 1) / lattice.step)
-    # Before the points are worked out, of which a file may ask for any number: each law has an atom and more.
+    # Before the points are worked out, of which a file may ask for any number: a law has an atom and more.
     most = max((abs(math.log(r.numerator) - math.log(r.denominator)) for law in ratios for r, _ in law if r), default=0.0)
-    if len(ratios) * (2 * min(reach, most / lattice.step * t.answers) + 1) * t.answers > MAX_WORK:
+    if (2 * min(reach, most / lattice.step * t.answers) + 1) * t.answers > MAX_WORK:
         return None
-    laws = []
+    laws: List[Law] = []
     for law in ratios:
         masses: Dict[int, int] = {}
         certain = 0
@@ -441,13 +464,15 @@ def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor:
                 continue
             for j, m in lattice.split(p, r):
                 masses[j] = masses.get(j, 0) + m
-        laws.append((sorted((j, m) for j, m in masses.items() if m), certain << _UNIT))
-    atoms = sum(len(masses) for masses, _ in laws)
+        laws.append((sorted((j, m) for j, m in masses.items() if m), certain))
     far = max((abs(j) for masses, _ in laws for j, _ in masses), default=0)
     reach = min(reach, far * t.answers)
-    if atoms * (2 * reach + 1) * t.answers > MAX_WORK:
+    atoms = MAX_WORK // ((2 * reach + 1) * t.answers)
+    if atoms < 2 * far + 1 and atoms < sum(len(masses) for masses, _ in laws):
         return None
-    return Fraction(_play(laws, _start(lattice, factor, reach), reach, far, t.answers), 2**_UNIT)
+    few = fewer(laws, lattice.n, atoms)
+    delta = _play([(m, certain << _UNIT) for m, certain in few], _start(lattice, factor, reach), reach, far, t.answers)
+    return Fraction(delta, 2**_UNIT), len(few) == len(laws)
 
 
 def _start(lattice: _Lattice, factor: Fraction, reach: int) -> List[int]:

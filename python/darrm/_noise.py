@@ -24,7 +24,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from ._answers import MAX_CLASSES, Table
+from ._answers import MAX_CLASSES, MAX_HISTOGRAMS, Table
 from ._plurality import Malformed, partitions
 
 #: The most terms of sums that are worked out, some minutes.
@@ -93,8 +93,8 @@ class Noise(Table):
         for n in range(0 if self.missing else self.k, self.k + 1):
             for h in partitions(n, self.classes):
                 count += 1
-                if count > 20_000:
-                    raise Malformed("more than 20000 histograms; use darrm verify")
+                if count > MAX_HISTOGRAMS:
+                    raise Malformed(f"more than {MAX_HISTOGRAMS} histograms; use darrm verify")
                 yield tuple(sorted(h, reverse=True))
 
     def _tabulate(self) -> None:

@@ -59,7 +59,7 @@ def neighbours(h: _Histogram, t: int) -> Iterator[_Histogram]:
 class Table:
     """The object of a file, checked for form."""
 
-    def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction]) -> None:
+    def __init__(self, raw: Dict[str, Any], number: Callable[[Any, str], Fraction], most: int = MAX_HISTOGRAMS) -> None:
         def whole(name: str, least: int, most: int) -> int:
             value = raw.get(name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -79,8 +79,8 @@ class Table:
         if self.abstain is not None and not 0 <= self.abstain <= 1:
             raise Malformed("abstain is out of [0,1]")
         masses = raw.get("masses")
-        if not isinstance(masses, list) or not 0 < len(masses) <= MAX_HISTOGRAMS:
-            raise Malformed(f"masses of 1 to {MAX_HISTOGRAMS} histograms are needed; use darrm verify for more")
+        if not isinstance(masses, list) or not 0 < len(masses) <= most:
+            raise Malformed(f"masses of 1 to {most} histograms are needed; use darrm verify for more")
         self.histograms: List[_Histogram] = []
         self.first: Dict[_Histogram, int] = {}
         self.votes: List[Optional[int]] = []  # of each variable, None for abstaining

@@ -453,11 +453,12 @@ def _game(raw: Dict[str, Any]) -> Verdict:
             price, pairs = _answers.price(t, _exp(t.total, up=False), most)
         value = t.value()
         stated = _decimal(raw.get("value"), "value")
+        listed = raw.get("certificate", {}).get("pairs")
     except _plurality.Malformed as e:
         raise CheckError(str(e)) from e
     except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
         raise CheckError(f"no table for many answers: {e!r}") from e
-    optimal = False if value is not None and stated > value else None
+    optimal = False if value is not None and stated > value or type(listed) is not int or listed != pairs else None
     error = float(1 - (stated if value is None else value))
     return Verdict(price <= most, "game", float(price - most), [], pairs, optimal, error, 1.0)
 
