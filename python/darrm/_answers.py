@@ -29,7 +29,7 @@ import math
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
-from ._joined import Law, fewer
+from ._joined import Law, fewer, undominated
 from ._plurality import Malformed, Table as _Classes, partitions
 
 #: The most products of integers for a price, some three minutes.
@@ -429,13 +429,15 @@ def price(t: Table, factor: Fraction, enough: Fraction) -> Tuple[Fraction, int]:
     ratios, pairs = t.ratios()
     step = t.raw.get("price", {}).get("step")
     step = float(step) if step and 0 < float(step) <= 1 else 0.1
-    found = _price(t, ratios, factor, 0.8 * step)
-    if found is None:
+    best, whole, known = Fraction(1), False, False
+    for fineness, work in ((0.8, MAX_WORK // 16), (0.8, MAX_WORK), (0.4, MAX_WORK), (0.2, MAX_WORK)):
+        if known and best <= enough or fineness == 0.8 and whole:
+            continue
+        found = _price(t, ratios, factor, fineness * step, work)
+        if found:
+            best, whole, known = min(best, found[0]), found[1], True
+    if not known:
         raise Malformed(f"its price takes more than {MAX_WORK:.0g} products; use darrm verify")
-    best, whole = found
-    for finer in (0.4, 0.2):
-        if best > enough and (found := _price(t, ratios, factor, finer * step)):
-            best, whole = min(best, found[0]), found[1]
     if best > enough and not whole:
         raise Malformed(
             f"its price is at most {float(best):.3g}, which is not enough, but within {MAX_WORK:.0g} products {len(ratios)} laws are "
@@ -444,15 +446,15 @@ def price(t: Table, factor: Fraction, enough: Fraction) -> Tuple[Fraction, int]:
     return best, pairs
 
 
-def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor: Fraction, step: float) -> Optional[Tuple[Fraction, bool]]:
+def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor: Fraction, step: float, work: int) -> Optional[Tuple[Fraction, bool]]:
     """price on a lattice of so many scales of one answer's loss, and whether it is that of all laws, none of them joined. None
-    beyond MAX_WORK."""
+    where that takes more products than work."""
     scale = max(2 * math.sqrt(sum(float(p) * (1 - math.sqrt(float(r))) ** 2 for r, p in law)) for law in ratios)
     lattice = _Lattice(max(1, math.ceil(1 / (step * max(scale, 1e-4)))))
     reach = math.ceil((9 * scale * math.sqrt(t.answers) + 1) / lattice.step)
     # Before the points are worked out, of which a file may ask for any number: a law has an atom and more.
     most = max((abs(math.log(r.numerator) - math.log(r.denominator)) for law in ratios for r, _ in law if r), default=0.0)
-    if (2 * min(reach, most / lattice.step * t.answers) + 1) * t.answers > MAX_WORK:
+    if (2 * min(reach, most / lattice.step * t.answers) + 1) * t.answers > work:
         return None
     laws: List[Law] = []
     for law in ratios:
@@ -465,9 +467,10 @@ def _price(t: Table, ratios: Set[Tuple[Tuple[Fraction, Fraction], ...]], factor:
             for j, m in lattice.split(p, r):
                 masses[j] = masses.get(j, 0) + m
         laws.append((sorted((j, m) for j, m in masses.items() if m), certain))
+    laws = undominated(laws, lattice.n)
     far = max((abs(j) for masses, _ in laws for j, _ in masses), default=0)
     reach = min(reach, far * t.answers)
-    atoms = MAX_WORK // ((2 * reach + 1) * t.answers)
+    atoms = work // ((2 * reach + 1) * t.answers)
     if atoms < 2 * far + 1 and atoms < sum(len(masses) for masses, _ in laws):
         return None
     few = fewer(laws, lattice.n, atoms)

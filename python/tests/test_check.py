@@ -300,6 +300,7 @@ class ManyAnswers(unittest.TestCase):
             for x in points + [b**-12, b**12] + [Fraction(random.randint(1, 400), 100) for _ in range(10)]:
                 most = max(curve(law, x) for law in laws)
                 self.assertGreaterEqual(curve(one, x), most)
+                self.assertGreaterEqual(max(curve(law, x) for law in joined.undominated(laws, n)), most)
                 if x in points:
                     self.assertLess(curve(one, x) - most, unit // 10**9)
 
@@ -308,23 +309,25 @@ class ManyAnswers(unittest.TestCase):
         t = answers.Table(table("answers/k9c3.json"), module._decimal)
         t.answers, enough = 5, Fraction(1)
         laws, _ = t.ratios()
-        whole, all_of_them = answers._price(t, laws, Fraction(3, 2), 0.08)
+        whole, all_of_them = answers._price(t, laws, Fraction(3, 2), 0.08, answers.MAX_WORK)
         self.assertTrue(all_of_them)
-        work, counted = answers.MAX_WORK, []
+        counted = []
+        for work in (200_000, 100_000, 50_000):
+            price, all_of_them = answers._price(t, laws, Fraction(3, 2), 0.08, work)
+            self.assertFalse(all_of_them)
+            self.assertGreaterEqual(price, whole * (1 - Fraction(1, 10**20)))
+            self.assertLess(price, 3 * whole)
+            counted.append(price)
+        most = answers.MAX_WORK
         try:
-            for answers.MAX_WORK in (200_000, 100_000, 50_000):
-                price, all_of_them = answers._price(t, laws, Fraction(3, 2), 0.08)
-                self.assertFalse(all_of_them)
-                self.assertGreaterEqual(price, whole)
-                self.assertLess(price, 3 * whole)
-                counted.append(price)
-                with self.assertRaisesRegex(answers.Malformed, "laws are joined"):
-                    answers.price(t, Fraction(3, 2), whole / 2)
+            answers.MAX_WORK = 100_000
+            with self.assertRaisesRegex(answers.Malformed, "laws are joined"):
+                answers.price(t, Fraction(3, 2), whole / 2)
             answers.MAX_WORK = 1000
             with self.assertRaisesRegex(answers.Malformed, "products"):
                 answers.price(t, Fraction(3, 2), enough)
         finally:
-            answers.MAX_WORK = work
+            answers.MAX_WORK = most
         self.assertEqual(counted, sorted(counted))
 
     def test_places(self):
