@@ -36,7 +36,7 @@ are then identities in e^ε, which no rounding of e^ε decides, so this is check
 
 Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
 sorted histograms and 200 classes. Tables for many answers are priced anew, which _answers.py
-explains, in minutes at most, also those that tell the classes apart. How near they are to the best table is not checked here. So is noise that is
+explains, in minutes at most, also those that tell the classes apart: pairs that are too many are joined (_joined.py). How near they are to the best table is not checked here. So is noise that is
 priced by its label, over all histograms, of few teachers or classes: see _noise.py.
 
 Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
