@@ -87,14 +87,14 @@ class ManyAnswers(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "answers").glob("*.json"))
-        self.assertEqual(len(paths), 11)
+        self.assertEqual(len(paths), 12)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
                 self.assertTrue(v.private)
                 self.assertIsNone(v.optimal)
                 t = module.load(str(path))
-                self.assertGreater(v.excess, -0.03 * float(t["delta"]))  # two prices, by two programs
+                self.assertGreaterEqual(v.excess, -0.03 * float(t["delta"]))  # two prices, by two programs
                 self.assertAlmostEqual(1 - v.error, float(t["value"]), places=12)
 
     def changed(self, name, change):
@@ -439,7 +439,7 @@ class ManyClasses(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "classes").glob("*.json"))
-        self.assertEqual(len(paths), 6)
+        self.assertEqual(len(paths), 4)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
