@@ -22,11 +22,18 @@ import (
 // Losses state how classes differ: how frequent they are, and what wrong answers cost. Both must be
 // public. The zero value states nothing: then classes are alike.
 type Losses struct {
-	Shares plurality.Shares // nil for equal shares
-	Costs  plurality.Costs  // nil for agreement
-	// Yes has the share of yes of each label of a question, nil where one table answers all. Shares are then their
-	// mean, of the classes no and yes: how frequent these are over all labels. See LabelShares.
+	Shares plurality.Shares // nil for equal shares, and where each label has a share of yes
+	Costs  plurality.Costs  // nil for agreement, which costs that are all 1 are too
+	// Yes has the share of yes of each label of a question, nil where one table answers all. See LabelShares.
 	Yes []float64
+}
+
+// ClassShares returns how frequent the classes are: over all labels, where each has a share of yes.
+func (l Losses) ClassShares() plurality.Shares {
+	if l.Yes != nil {
+		return answers.Prior{Yes: l.Yes}.MeanShares()
+	}
+	return slices.Clone(l.Shares)
 }
 
 // LabelShares returns the losses of labels of a question with these shares of yes, each for itself. Where all are
@@ -38,16 +45,12 @@ func LabelShares(yes []float64) Losses {
 	case slices.Max(yes) == slices.Min(yes):
 		return Losses{Shares: plurality.Shares{1 - yes[0], yes[0]}}
 	}
-	return Losses{Shares: answers.Prior{Yes: yes}.MeanShares(), Yes: yes}
+	return Losses{Yes: slices.Clone(yes)}
 }
 
 // Prior returns the prior of a table for many answers with the losses.
 func (l Losses) Prior(o plurality.Objective) answers.Prior {
-	prior := answers.Prior{Objective: o, Shares: l.Shares, Costs: l.Costs, Yes: l.Yes}
-	if l.Yes != nil {
-		prior.Shares = nil
-	}
-	return prior
+	return answers.Prior{Objective: o, Shares: l.Shares, Costs: l.Costs.Uneven(), Yes: l.Yes}
 }
 
 // Agreement returns how often labels of m are expected to agree: by the law, or, where each label of a question has a
@@ -57,7 +60,8 @@ func (l Losses) Agreement(ctx context.Context, law *Law, m *ensemble.Mechanism) 
 		return law.Agreement(ctx, m)
 	}
 	if len(l.Yes) != m.LabelTables() {
-		return a, check.Wantf("number of shares of yes", len(l.Yes), "%d, one for each label that has a table", m.LabelTables())
+		return a, check.Wantf("number of shares of yes", len(l.Yes), "%d, one for each label that has a table of its own: state the shares that it "+
+			"was solved for", m.LabelTables())
 	}
 	n := float64(len(l.Yes))
 	for label, yes := range l.Yes {
@@ -79,8 +83,8 @@ func (l Losses) Agreement(ctx context.Context, law *Law, m *ensemble.Mechanism) 
 	return a, nil
 }
 
-// Stated reports whether the classes are told apart.
-func (l Losses) Stated() bool { return l.Shares != nil || l.Costs != nil }
+// Stated reports whether the classes are told apart: costs that are all 1 do not.
+func (l Losses) Stated() bool { return l.Shares != nil || l.Yes != nil || l.Costs.Uneven() != nil }
 
 // ByName makes o, an objective of agreement, the one of the noise function of k teachers that is
 // best for the stated losses of two classes: for the counts that follow from the shares and votes
@@ -89,17 +93,18 @@ func (l Losses) ByName(o *solve.Options, k int, mean float64) error {
 	if !l.Stated() {
 		return nil
 	}
-	if err := cmp.Or(l.Shares.Validate(2), l.Costs.Validate(2)); err != nil {
+	shares := l.ClassShares()
+	if err := cmp.Or(shares.Validate(2), l.Costs.Validate(2)); err != nil {
 		return err
 	}
 	o.Shape = gamma.ByName
-	if l.Shares != nil {
+	if shares != nil {
 		var err error
-		if o.Counts, err = gamma.SharedCounts(k, cmp.Or(mean, gamma.DefaultPriorMean), l.Shares[1]); err != nil {
+		if o.Counts, err = gamma.SharedCounts(k, cmp.Or(mean, gamma.DefaultPriorMean), shares[1]); err != nil {
 			return err
 		}
 	}
-	if l.Costs != nil {
+	if l.Costs.Uneven() != nil {
 		o.Costs = [2]float64{l.Costs[0][1], l.Costs[1][0]}
 	}
 	return nil
@@ -119,7 +124,6 @@ func LossesOf(t *answers.Table) Losses {
 
 // Equal reports whether both state the same: costs that are all 1 are those of agreement.
 func (l Losses) Equal(m Losses) bool {
-	l.Costs, m.Costs = l.Costs.Uneven(), m.Costs.Uneven()
 	return l.Prior(plurality.Objective{}).Equal(m.Prior(plurality.Objective{}))
 }
 
@@ -202,10 +206,14 @@ func (l *Law) Named() bool { return handle.Made(l).named }
 
 // checkLosses refuses what does not go with classes that are told apart, and fills in what follows from it.
 func (r *Request) checkLosses() error {
+	if err := r.Losses.Costs.Validate(r.Classes); err != nil {
+		return err
+	}
+	r.Losses.Costs = r.Losses.Costs.Uneven()
 	if !r.Losses.Stated() {
 		return nil
 	}
-	if err := cmp.Or(r.Losses.Shares.Validate(r.Classes), r.Losses.Costs.Validate(r.Classes)); err != nil {
+	if err := r.Losses.ClassShares().Validate(r.Classes); err != nil {
 		return err
 	}
 	const name = "shares and costs"
@@ -223,7 +231,7 @@ func (r *Request) checkLosses() error {
 	r.For, r.Agreement = ForLabels, 0
 	if r.Votes == nil {
 		var err error
-		r.Votes, err = NamedLaw(r.votes(), r.Classes, 0, r.Losses.Shares)
+		r.Votes, err = NamedLaw(r.votes(), r.Classes, 0, r.Losses.ClassShares())
 		return err
 	}
 	return nil

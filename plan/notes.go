@@ -67,7 +67,7 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 			"raise the budget.")
 	}
 	notes = append(notes, o.lossNotes(best)...)
-	if a := o.always(r); a != nil && a.Agreement > best.Agreement.Expected {
+	if a := o.always(r); a != nil && a.Cost == nil && a.Agreement > best.Agreement.Expected {
 		note("%s", ensemble.AlwaysNote(a.Class, a.Agreement))
 	}
 	if p.FitsIfDisjoint && !p.Fits {

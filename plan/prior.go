@@ -32,15 +32,18 @@ func Prior(k, classes int, mean float64) (*Law, error) {
 	l.mean = mean
 	if classes == 2 {
 		counts, err := gamma.TwoSidedCounts(k, mean)
+		if err != nil {
+			return nil, err
+		}
 		for ones, weight := range counts {
 			l.add([]int{k - ones, ones}, weight)
 		}
-		return l, err
+		return l, nil
 	}
 	if err := check.Open("prior mean", mean, 1/float64(classes), 1); err != nil {
 		return nil, err
 	}
-	return l, l.fill(plurality.Objective{Accuracy: mean}, oneRight(classes, mean))
+	return l.fill(plurality.Objective{Accuracy: mean}, oneRight(classes, mean))
 }
 
 // DefaultLaw returns the law where none is stated: [Prior] of gamma.DefaultPriorMean for two
@@ -65,8 +68,7 @@ func Uneven(k, classes int, concentration float64) (*Law, error) {
 		return nil, err
 	}
 	l.concentration = concentration
-	return l, l.fill(plurality.Objective{Concentration: concentration},
-		polyaUrn(classes, concentration))
+	return l.fill(plurality.Objective{Concentration: concentration}, polyaUrn(classes, concentration))
 }
 
 // Counted returns the law of public votes, as often as each histogram occurs among them: every query has
@@ -154,23 +156,26 @@ func polyaUrn(classes int, concentration float64) voter {
 	}
 }
 
-// fill adds all histograms of a prior, or queries of its voters.
-func (l *Law) fill(prior plurality.Objective, vote voter) error {
+// fill adds all histograms of a prior, or queries of its voters, and returns l.
+func (l *Law) fill(prior plurality.Objective, vote voter) (*Law, error) {
 	if plurality.Histograms(l.k, l.classes) <= exactHistograms {
 		// Only the votes matter here, not what is promised.
 		s, err := plurality.NewSystem(plurality.Problem{K: l.k, Classes: l.classes, Epsilon: 1,
 			Affected: 1})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w, err := prior.Weights(context.Background(), s.Space)
+		if err != nil {
+			return nil, err
+		}
 		for h, weight := range w.Low {
 			l.add(s.Histogram(h), weight)
 		}
-		return err
+		return l, nil
 	}
 	l.draw(vote)
-	return nil
+	return l, nil
 }
 
 // draw adds the sample of queries.

@@ -9,6 +9,8 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/answers"
 )
 
 // ReportOptions hold the facts of a Report that the plan does not have.
@@ -105,6 +107,10 @@ func ReportNumbers(all []Numbered) (out []ReportedNumber) {
 type ReportedAlways struct {
 	Class     string  `json:"class"`
 	Agreement float64 `json:"agreement"`
+	// Where costs are stated it is the class that costs least: what its answer is expected to cost, and the mean over the
+	// classes that lead of how often it is answered there.
+	Cost     *float64 `json:"cost,omitempty"`
+	Balanced *float64 `json:"balanced,omitempty"`
 }
 
 // ReportedBound is a bound on what all labels of a choice cost.
@@ -180,7 +186,33 @@ func (o ReportOptions) always(r *Request) *ReportedAlways {
 	if !ok {
 		return nil
 	}
-	return &ReportedAlways{o.class(class), agreement}
+	costs := r.Losses.Costs.Uneven()
+	if costs == nil {
+		return &ReportedAlways{Class: o.class(class), Agreement: agreement}
+	}
+	class, cost := r.Votes.cheapest(costs)
+	leads := r.Votes.Leads()
+	recall := make([]float64, len(leads))
+	recall[class] = 1
+	balanced := answers.Balanced(leads, recall)
+	return &ReportedAlways{o.class(class), leads[class], &cost, &balanced}
+}
+
+// cheapest returns the class that is expected to cost least where it is always answered, the first of several, and how
+// much that is.
+func (l *Law) cheapest(costs plurality.Costs) (class int, cost float64) {
+	each := make([]float64, l.classes)
+	for _, c := range l.cells {
+		for a := range each {
+			each[a] += float64(c.weight / l.total * costs.Cost(c.counts, a))
+		}
+	}
+	for a, x := range each {
+		if x < each[class] {
+			class = a
+		}
+	}
+	return class, each[class]
 }
 
 // class returns the name of a class, its number where it has none.

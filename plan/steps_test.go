@@ -125,7 +125,7 @@ func TestReportOfAlwaysOneClass(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := NewReport(r, mustPlan(t, r), o).Always; got == nil || *got != (ReportedAlways{"yes", 0.75}) {
+	if got := NewReport(r, mustPlan(t, r), o).Always; got == nil || *got != (ReportedAlways{Class: "yes", Agreement: 0.75}) {
 		t.Errorf("by votes: %+v", got)
 	}
 }

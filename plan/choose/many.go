@@ -62,6 +62,9 @@ func (m Many) CompleteNoise(ctx context.Context, n Noise, k int, names []string,
 	if err != nil {
 		return o, err
 	}
+	if !l.Stated() { // costs that are all 1
+		return n.Complete(ctx, k, read)
+	}
 	if agreement, err := n.ForAgreement(); err != nil || !agreement {
 		return o, cmp.Or(err, usagef("objective = %q treats the labels alike: %s and %s go with %q", Source, pShares, pCost, Agreement))
 	}
@@ -117,7 +120,7 @@ func (m Many) State(r *plan.Request, names []string, mean *float64) (err error) 
 		return err
 	}
 	if r.Losses.Stated() {
-		r.Votes, err = plan.NamedLaw(r.K, r.Classes, meanOr0(mean), r.Losses.Shares)
+		r.Votes, err = plan.NamedLaw(r.K, r.Classes, meanOr0(mean), r.Losses.ClassShares())
 		return err
 	}
 	r.Votes, err = Prior(r.K, r.Classes, mean)
@@ -161,10 +164,11 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 	}
 	if noise != nil && noise.Shape == gamma.ByName {
 		var o solve.Options
+		agreement := [2]float64{1, 1}
 		if err := stated.ByName(&o, noise.Problem().K, 0); err != nil {
 			return err
 		}
-		if o.Counts != nil && !slices.Equal(o.Counts, noise.Counts) || stated.Costs != nil && o.Costs != cmp.Or(noise.Costs, [2]float64{1, 1}) {
+		if o.Counts != nil && !slices.Equal(o.Counts, noise.Counts) || stated.Costs != nil && cmp.Or(o.Costs, agreement) != cmp.Or(noise.Costs, agreement) {
 			return usagef("stated are %s, but %s is for other public counts or costs: leave %s and %s out, or solve for them",
 				stated.Text(names, m.Labels...), table, pShares, pCost)
 		}
@@ -174,7 +178,7 @@ func (m Many) checkTable(t *answers.Table, noise *gamma.Table, names []string, t
 		return usagef("%s treats the classes alike: leave %s and %s out", table, pShares, pCost)
 	}
 	own := plan.LossesOf(t)
-	if stated.Shares == nil {
+	if stated.Shares == nil && stated.Yes == nil {
 		stated.Shares, stated.Yes = own.Shares, own.Yes
 	}
 	if stated.Costs == nil {

@@ -42,7 +42,7 @@ var flagsOf = map[string]flagNames{
 	"number of classes": before("num-classes", "classes"), "affected": before("affected"),
 	"accuracy": before("accuracy"), "concentration": before("concentration"),
 	"value of abstaining": before("abstain"), "gap": before("gap"),
-	"shares": before("shares"), "cost": before("cost"), "shares and costs": after("shares", "cost"), "accept constant": within("accept-constant"),
+	"shares": before("shares"), "cost": before("cost"), "shares and costs": after("shares", "cost"), "number of shares of yes": after("shares"), "accept constant": within("accept-constant"),
 	"clients n": before("n"), "numbers per client k": before("k"), "dimension d": before("d"),
 	"rho": before("rho"), "bits per number": before("bits"), "trials": before("trials"),
 	"estimator": before("estimator"), "beta": before("beta"), "draws for beta": before("beta"),

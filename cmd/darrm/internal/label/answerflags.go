@@ -120,7 +120,7 @@ func (f *answerFlags) statement(c *cobra.Command, within *within) (*release.Stat
 	if err != nil {
 		return nil, err
 	}
-	s.Shares, s.Costs, s.YesShares = losses.Shares, losses.Costs, losses.Yes
+	s.Shares, s.Costs, s.YesShares = losses.Shares, losses.Costs.Uneven(), losses.Yes
 	if within != nil {
 		s.For = within.purposeOf(losses)
 	} else {

@@ -407,7 +407,11 @@ func (o *outcome) render(w *terminal.Page) error {
 	w.Printf("\nWhat fits the budget, the best first:\n\n")
 	header, rows := o.p.Table()
 	if always := o.report.Always; always != nil {
-		rows = append(rows, []string{"always " + always.Class, "0", "0",
+		class := always.Class
+		if always.Cost != nil {
+			class += fmt.Sprintf(" (costs %.4g)", *always.Cost)
+		}
+		rows = append(rows, []string{"always " + class, "0", "0",
 			strings.TrimSuffix(num.Percent(always.Agreement), " %"), "0", "0", "0"})
 	}
 	if err := w.Table(terminal.TextTable{Header: header, Rows: rows}); err != nil {

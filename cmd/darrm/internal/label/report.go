@@ -53,7 +53,7 @@ func reportOptimum(a *cli.App, g choose.Choice, names plan.ReportOptions) {
 			g.Instead))
 	}
 	if losses := plan.LossesOf(g.Answers); losses.Stated() {
-		a.Fact("classes:", "the table tells them apart, by the order of --classes: "+losses.Text(names.Classes, names.Labels...))
+		a.Fact("classes:", "the table tells them apart, by the order of "+orderOf(losses)+": "+losses.Text(names.Classes, names.Labels...))
 	}
 	if t := g.Optimum; t != nil {
 		worth := "agreement"
@@ -199,4 +199,12 @@ func jsonClass(name string) json.RawMessage {
 	}
 	b, _ := json.Marshal(name) // a string always marshals
 	return b
+}
+
+// orderOf names the flag that orders what losses are stated of.
+func orderOf(losses plan.Losses) string {
+	if losses.Yes != nil {
+		return "--labels"
+	}
+	return "--classes"
 }
