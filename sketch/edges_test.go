@@ -101,8 +101,9 @@ func TestConfigErrors(t *testing.T) {
 		"without a fast transform": func(c *Config) {
 			*c = Config{N: 1 << 12, K: 1 << 8, D: 1 << 20, Ensemble: Gaussian}
 		},
-		"beta = closed":        func(c *Config) { c.T.PlugIn = true; c.Beta.Kind = BetaClosed },
-		"closed form is known": func(c *Config) { c.T.Rho = 0.5; c.Beta.Kind = BetaClosed },
+		"clients n of an ensemble": func(c *Config) { *c = Config{N: 1 << 12, K: 1, D: 1 << 20, Ensemble: CountSketch} },
+		"beta = closed":            func(c *Config) { c.T.PlugIn = true; c.Beta.Kind = BetaClosed },
+		"closed form is known":     func(c *Config) { c.T.Rho = 0.5; c.Beta.Kind = BetaClosed },
 		"asymptotic form is known": func(c *Config) {
 			c.T.Custom = math.Sqrt
 			c.Beta.Kind = BetaAsymptotic

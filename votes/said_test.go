@@ -98,6 +98,8 @@ func TestAllThatIsSaidOfFiles(t *testing.T) {
 	} {
 		w.survey(strconv.Quote(text), w.file("one.csv", text))
 	}
+	packed := gzipped([]byte("query,a,b\nq,0,1\nr,0,1\n"))
+	w.survey("data that are cut off", w.file("cut.csv.gz", string(packed[:len(packed)-3])))
 	golden.Compare(t, "files.golden", w.String(), 1e-12)
 }
 
@@ -128,7 +130,8 @@ func TestAllThatIsSaidOfOptions(t *testing.T) {
 		{VoteColumns: []string{"t*"}}, {VoteColumns: []string{"#2..#4"}}, {VoteColumns: []string{"t9"}}, {ZerosColumn: "zeros", OnesColumn: "ones", Layout: LayoutCounts},
 		{Layout: LayoutLong, VoteColumn: "vote", TeacherColumn: "label"},
 		{Classes: []string{"0", "1", "2"}, KeepVotes: true}, {Classes: []string{"1"}}, {Labels: []string{"0", "1"}, Separator: ";", KeepVotes: true},
-		{Labels: []string{"0", "1"}, Separator: ";", MostYes: 1}, {Missing: MissingAbstain, KeepVotes: true}, {Missing: MissingCoin},
+		{Labels: []string{"0", "1"}, Separator: ";", MostYes: 1}, {Labels: []string{"0", "1"}, Separator: ";", Classes: IntegerClasses(2)},
+		{Labels: []string{"0", "1"}, Separator: ";", Classes: []string{"no", "yes"}}, {Labels: []string{"1", "2"}}, {MostYes: 1}, {Missing: MissingAbstain, KeepVotes: true}, {Missing: MissingCoin},
 		{Format: FormatCSV}, {Format: FormatTSV}, {Format: FormatJSONL}, {Format: FormatNPZ}, {Format: FormatParquet},
 		{Compression: CompressionGzip}, {TrustIDs: true, Workers: 2}, {Workers: -1},
 	}

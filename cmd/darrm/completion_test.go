@@ -88,7 +88,7 @@ func TestCompletionOfFiles(t *testing.T) {
 	for command, want := range map[string]string{
 		"solve --out": byEnding, "solve --plot": byEnding, "aggregate --table": byEnding,
 		"aggregate --ledger": byEnding, "aggregate --label-law": byEnding, "aggregate": byEnding,
-		"verify": byEnding, "votes describe": byEnding, "train shuffled --private": byEnding,
+		"verify": byEnding, "votes describe": byEnding, "train shuffled --private": byEnding, "train": byEnding,
 		"train shuffled --data-dir": foldersOnly,
 		"budget show":               byEnding, "budget history": byEnding, "budget verify": byEnding,
 		"budget report": byEnding, "report": foldersOnly, "man": foldersOnly,
