@@ -179,3 +179,13 @@ func TestFewVectors(t *testing.T) {
 		}
 	}
 }
+
+// The remark on nk near d names the ρ that is safe for so many clients.
+func TestWarningNamesTheSafeRho(t *testing.T) {
+	for _, n := range []int{2, 8} {
+		c := codec(t, Config{N: n, K: 64 / n, D: 64, Ensemble: SRHT, T: Transform{Rho: 1}, Root: 1})
+		if w := strings.Join(c.Warnings(), ""); !strings.Contains(w, fmt.Sprintf("rho = %.2g is safe", RhoAvg(max(n, 3)))) {
+			t.Errorf("%d clients: %s", n, w)
+		}
+	}
+}

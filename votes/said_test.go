@@ -135,26 +135,33 @@ func TestAllThatIsSaidOfOptions(t *testing.T) {
 		{Format: FormatCSV}, {Format: FormatTSV}, {Format: FormatJSONL}, {Format: FormatNPZ}, {Format: FormatParquet},
 		{Compression: CompressionGzip}, {TrustIDs: true, Workers: 2}, {Workers: -1},
 	}
-	for _, path := range files {
-		for _, o := range options {
-			fmt.Fprintf(w, "\n# %s:", filepath.Base(path))
-			w.options(o)
-			r, err := Open(t.Context(), o, path)
-			if err != nil {
-				w.refused(err)
-				continue
-			}
-			d, err := Describe(r, nil)
-			if err != nil {
-				w.refused(err)
-			} else {
-				w.json(d)
-			}
-			if n := r.Dropped(); n != 0 {
-				fmt.Fprintln(w, n, "dropped")
-			}
-			r.Close()
+	say := func(path string, o Options) {
+		fmt.Fprintf(w, "\n# %s:", filepath.Base(path))
+		w.options(o)
+		r, err := Open(t.Context(), o, path)
+		if err != nil {
+			w.refused(err)
+			return
+		}
+		defer r.Close()
+		d, err := Describe(r, nil)
+		if err != nil {
+			w.refused(err)
+		} else {
+			w.json(d)
+		}
+		if n := r.Dropped(); n != 0 {
+			fmt.Fprintln(w, n, "dropped")
 		}
 	}
+	for _, path := range files {
+		for _, o := range options {
+			say(path, o)
+		}
+	}
+	sets := Options{Labels: []string{"0", "1"}, Separator: ";"}
+	say(w.file("truth.csv", "query,t1,t2,label\na,0;1,1,0;1\nb,0,0;1,\n"), sets)
+	say(w.file("wrongtruth.csv", "query,t1,t2,label\na,0;1,1,0;2\n"), sets)
+	say(w.file("wronglong.csv", "query,teacher,vote\na,t1,7\n"), Options{Layout: LayoutLong})
 	golden.Compare(t, "options.golden", w.String(), 1e-12)
 }
