@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/composetest"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func mustNew(t testing.TB, r Relation, charges ...Charge) Accountant {

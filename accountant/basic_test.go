@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func TestBasicKnownValues(t *testing.T) {

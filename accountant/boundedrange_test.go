@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // exponentialPair returns the logarithms of the laws of an exponential mechanism over scores

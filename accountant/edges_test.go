@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Guarantees so near to certain failure that 1-Π(1-δ) is 1 to 320 bits: refused, not

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // The counterexamples of docs/errata.md that are about accounting.

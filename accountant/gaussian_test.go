@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // σ to 30 digits from mpmath 1.3 at 60 digits, bisecting the formula of Balle and Wang

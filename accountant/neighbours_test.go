@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // A parameter has special values, with formulas of their own: no δ, all of the records, one release, ε = 0. Next to

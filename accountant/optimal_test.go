@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/testing/composetest"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func mustOptimal(t testing.TB, k int, each Cost) *optimalRegion {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // oracle is the privacy loss distribution of several (ε, δ)-DP mechanisms at their worst,

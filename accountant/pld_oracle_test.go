@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // binned is a mechanism that releases only the bin of the outcome: bin i has probability p[i] and

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // testBits is a coarse grid: its bounds are looser, and no less bounds.

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func mustCurve(t testing.TB, relation Relation, points ...CurvePoint) Curve {

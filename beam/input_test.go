@@ -19,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"

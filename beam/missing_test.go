@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/answers/solve"
 )

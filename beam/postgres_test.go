@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/internal/testing/pgtest"
 	"github.com/darrm/darrm/ledger"
 	_ "github.com/darrm/darrm/ledger/postgres"

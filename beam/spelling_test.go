@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // Spellings that are stated are votes for their classes, a class may have a comma in its name, and both

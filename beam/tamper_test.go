@@ -12,7 +12,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/release"

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/atomicfile"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func open(t *testing.T) *Store {

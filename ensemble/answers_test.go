@@ -10,8 +10,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/composetest"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // optimalDelta returns the δ of k mechanisms together at ε, by the optimal composition.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // corners are the vertices of the pairs (p, p') of an (ε, Δ)-DP bit. Whatever is convex in

@@ -12,9 +12,9 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // votesOf yields every vector of counts of k votes over the classes.

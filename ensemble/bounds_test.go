@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func mustBounds(t *testing.T, r Answers) Report {

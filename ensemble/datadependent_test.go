@@ -10,9 +10,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // dataDependentRDP is likelyRDP for what checkLikely passes, with ln q.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 var disjoint = Setting{K: 11, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}

@@ -12,9 +12,9 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/noise"
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/testing/noisetest"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/internal/testing/randsrctest"
 	"github.com/darrm/darrm/plurality"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // A public library charges ε²/8 of zero-concentrated privacy for its noisy maximum, the price of a

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // What is left out is the worst case: a record reaches all teachers, who promise nothing, and δ is no smaller than

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Every test that docs/errata.md names is there, and it names every test of an erratum.

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/learn/shuffled"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Every picture ends, whatever the numbers: what a definition asks for may be 0, or all the

@@ -23,7 +23,7 @@ import (
 	"github.com/darrm/darrm/experiment/sketch"
 	"github.com/darrm/darrm/experiment/students"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // catalog is the catalog of the command line.

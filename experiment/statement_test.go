@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // told returns a run of a kind whose sentences are the values that claims are about.

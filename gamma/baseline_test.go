@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func problem(t testing.TB, k int, m, eps, teacherDelta float64) constraints.Problem {

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // golden reads a table of testdata, which the tests of package solve write.

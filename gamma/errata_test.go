@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/poissonbinom"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/strictjson"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func encode(t testing.TB, table *Table) []byte {

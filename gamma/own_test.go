@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func TestFromGiven(t *testing.T) {

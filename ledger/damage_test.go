@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // underAttack is a small ledger and the files it had after every commit.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func TestChargeUntilExceeded(t *testing.T) {

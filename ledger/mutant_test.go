@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/mutant"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 type planted struct {

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // limitFileSize makes every write that would much lengthen the ledger fail, the

@@ -18,9 +18,9 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/testing/composetest"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plurality/answers"
 	answerssolve "github.com/darrm/darrm/plurality/answers/solve"
 )

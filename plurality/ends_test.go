@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // What takes long looks at its context along the way, however much of it one histogram has: where

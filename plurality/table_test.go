@@ -15,8 +15,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/strictjson"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func drawProblem(t *rapid.T) Problem {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/votes"

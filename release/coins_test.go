@@ -11,7 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
 )

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/ledgersuite"
 	"github.com/darrm/darrm/internal/testing/lineartest"
 	"github.com/darrm/darrm/internal/testing/lineartest/served"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/internal/testing/servetest"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // The thresholds of the theory, for tasks' settings; what a decoder for the wrong correlation

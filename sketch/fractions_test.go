@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Acceptance A4: β and n² MSE/Q at R = 0, at R = ρ(n-1) and at R = n-1, by enumeration with

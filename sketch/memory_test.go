@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // allocated returns the memory that f allocates in all, in numbers of 8 bytes.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/sketch/wire"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // worked is example 5.2: d = 16, k = 3, n = 2, root 42, round 0.

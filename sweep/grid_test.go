@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // upTo returns the numbers 1 to n.

@@ -25,7 +25,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/npy"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	_ "github.com/darrm/darrm/votes/compress"
 	_ "github.com/darrm/darrm/votes/parquet"
 )

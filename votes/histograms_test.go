@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func TestReadHistograms(t *testing.T) {

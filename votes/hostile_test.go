@@ -22,7 +22,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/darrm/darrm/internal/npy"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 const childEnv = "VOTES_TEST_CHILD"

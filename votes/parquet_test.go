@@ -15,7 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func pq(opts Options) Options {

@@ -3,7 +3,7 @@ package game_test
 import (
 	"context"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // contextOf returns the test's context, where it has one.

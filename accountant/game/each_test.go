@@ -9,8 +9,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // alone is the least δ of one answer of the pairs at e^ε rounded down as far as a float64 is.

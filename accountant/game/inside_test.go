@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"pgregory.net/rapid"
 )
 

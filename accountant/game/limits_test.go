@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant/game"
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func TestRefusals(t *testing.T) {

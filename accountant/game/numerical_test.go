@@ -3,7 +3,7 @@ package game
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Numerical begins a test of figures.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant/game"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func newGame(t must.TB, pairs game.Pairs, o game.Options) *game.Game {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/strictjson"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 func document(t testing.TB, p Problem) (*Table, string) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release/exitcode"
 )

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/votes"
 )
 

@@ -21,8 +21,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 )

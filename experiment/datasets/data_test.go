@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/learn/data"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "write the picture of docs/many-answers.md anew")

@@ -17,8 +17,8 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/sweep"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/pairwise"
 )

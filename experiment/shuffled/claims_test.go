@@ -11,9 +11,9 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/train"
 )

@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "write the picture of docs/students.md anew")

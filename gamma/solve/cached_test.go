@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // A cache entry is a claim: it is used only if it is the table that was asked for,

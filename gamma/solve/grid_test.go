@@ -13,7 +13,7 @@ import (
 
 	"github.com/darrm/darrm/bench/processor"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // gridCell is a problem of the grid of teachers, allowances, promises, objectives and shapes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/internal/testing/mutant"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/poissonbinom"

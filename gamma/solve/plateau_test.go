@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Problems that had no table after minutes, or none at all. Where ε is near 2 the optimum is a

@@ -7,8 +7,8 @@ import (
 
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // words is a source of given words.

@@ -3,9 +3,9 @@ package noise
 import (
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/testing/noisetest"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // Each test here draws from a seeded source, so it always does the same; for another

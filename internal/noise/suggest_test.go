@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // What is suggested fits, or does with a little more, and is close to the smallest.

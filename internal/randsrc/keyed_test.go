@@ -18,8 +18,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // fixedKey is a key that no release can have: only this package builds one.

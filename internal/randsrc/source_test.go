@@ -18,7 +18,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // over returns a Secure that reads from r. It is test code: a build of the

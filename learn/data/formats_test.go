@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	_ "github.com/darrm/darrm/votes/compress"
 	"github.com/darrm/darrm/votes/format"
 	_ "github.com/darrm/darrm/votes/parquet"

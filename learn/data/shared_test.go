@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // A record is shared whatever the order of its numbers, and however few are; one that differs

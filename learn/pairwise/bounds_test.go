@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // The bounds of Theorems 7a, 8, 9, 10 and F.1 at figures that were worked out by hand from the

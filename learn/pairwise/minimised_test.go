@@ -11,7 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/learn/train"
 )
 

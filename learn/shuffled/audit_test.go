@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )

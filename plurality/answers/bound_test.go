@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant/game"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plurality"
 )
 

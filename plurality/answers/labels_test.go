@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant/game"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plurality"
 )
 

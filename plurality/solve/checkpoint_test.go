@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/plurality"
 )
 

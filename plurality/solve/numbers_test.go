@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/plurality"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/darrm/darrm/gamma"
 	gammasolve "github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/cache"
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/plurality"
 )
 

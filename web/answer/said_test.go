@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/testing/golden"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // stating returns what "flag=value flag=value" states; + stands for a space in a value.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // A command states what was stated, and nothing of fields that are empty.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/ledger"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/internal/testing/pgtest"
 	"github.com/darrm/darrm/ledger"
 )

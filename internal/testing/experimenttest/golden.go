@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // Golden fills places and lines with what the rows of a golden table have of them in the columns: means,

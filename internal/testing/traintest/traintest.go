@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
 )

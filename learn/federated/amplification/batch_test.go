@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 func batch(reports int, gamma float64, mode Mode, streams int) Round {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/must"
+	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // fullGradients is a run of the specification's experiment: 500 rounds, the first of one stream.

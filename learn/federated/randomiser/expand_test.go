@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/internal/raced"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/sketch/stream"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/sweep"
 )

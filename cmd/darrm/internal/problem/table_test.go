@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 )
 
 // endsLater is a context that ends once over is set. Its end closes no channel: only calls of Err
