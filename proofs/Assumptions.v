@@ -95,6 +95,8 @@ Check "Named.named_listed".
 Print Assumptions Named.named_listed.
 Check "Named.named_ok".
 Print Assumptions Named.named_ok.
+Check "Noise.noisy_at".
+Print Assumptions Noise.noisy_at.
 Check "NoisePrice.enclosed".
 Print Assumptions NoisePrice.enclosed.
 Check "NoisePrice.between_private".

@@ -216,3 +216,80 @@ move=> h; have := CV_plus _ _ _ _ (h d) (h (- d)%Z) => cv.
 have [] := @cv_between _ _ 1 1 0%N cv; last by lra.
 by move=> n _; rewrite won_opp; lra.
 Qed.
+
+(** ** The limit exists *)
+Section Limit.
+Variable s2 : R.
+Hypothesis s2_pos : 0 < s2.
+Notation A N := (\rsum_(y <- window N) bell s2 y).
+
+Lemma halves_from : exists M, 2 <= exp ((2 * INR M + 1) / (2 * s2)).
+Proof.
+have [up_lt _] := archimed s2; exists (Z.to_nat (up s2)).
+have u0 : (0 <= up s2)%Z by apply: le_IZR; lra.
+have e : INR (Z.to_nat (up s2)) = IZR (up s2) by rewrite INR_IZR_INZ Z2Nat.id.
+apply: (Rle_trans _ (partial 1 1)); first by rewrite /partial /term /=; lra.
+apply: Rle_trans (exp_lower 1 1%N Rle_0_1) _; apply: exp_le; rewrite e.
+apply: (Rmult_le_reg_r (2 * s2)); first lra.
+by have -> : (2 * IZR (up s2) + 1) / (2 * s2) * (2 * s2) = 2 * IZR (up s2) + 1 by [field; lra]; lra.
+Qed.
+
+Lemma grows_to (u : nat -> R) c : (forall n, u n <= u n.+1) -> (forall n, u n <= c) -> {l | Un_cv u l}.
+Proof. by move=> up top; apply: growing_cv => //; exists c => _ [n ->]; apply: top. Qed.
+
+Lemma upto (u : nat -> R) M c : (forall n, u n <= u n.+1) -> (forall n, u (M + n)%N <= c) -> forall n, u n <= c.
+Proof.
+move=> up top n; apply: Rle_trans (top n); elim: M {top} => [|M IH]; first exact: Rle_refl.
+by rewrite addSn; apply: Rle_trans IH (up _).
+Qed.
+
+Lemma const_cv c : Un_cv (fun _ => c) c.
+Proof. by move=> e he; exists 0%N => n _; rewrite /R_dist Rminus_diag_eq // Rabs_R0. Qed.
+
+Lemma same_cv (u v : nat -> R) l : (forall n, u n = v n) -> Un_cv v l -> Un_cv u l.
+Proof. by move=> e cv eps he; have [N h] := cv eps he; exists N => n hn; rewrite e; apply: h. Qed.
+
+Lemma A_cv : exists2 l, Un_cv (fun N => A N) l & 0 < l.
+Proof.
+have [M hM] := halves_from.
+have up n : A n <= A n.+1.
+  by rewrite windowS !big_cons; have := bell_pos s2 (Z.of_nat n.+1); have := bell_pos s2 (- Z.of_nat n.+1); lra.
+have [l cv] : {l | Un_cv (fun N => A N) l}.
+  apply: (@grows_to _ (A M + 2 * bell s2 (Z.of_nat M))) => //; apply: (@upto _ M) => // n.
+  by have [_] := A_tail s2_pos hM n; have := bell_pos s2 (Z.of_nat (M + n)); lra.
+exists l => //; apply: Rlt_le_trans (A_pos s2 0) _; exact: (growing_ineq _ _ up cv 0%N).
+Qed.
+
+Lemma meet_cv k : exists l, Un_cv (fun N => meet s2 N k) l.
+Proof.
+have [M hM] := halves_from; have up n : meet s2 n k <= meet s2 n.+1 k by have [] := meet_step s2_pos n k.
+have [l cv] : {l | Un_cv (fun N => meet s2 N k) l}; last by exists l.
+apply: (@grows_to _ (meet s2 M k + 4 * bell s2 (Z.of_nat M))) => //; apply: (@upto (fun N => meet s2 N k) M) => // n.
+by have [_] := meet_tail s2_pos hM n k; have := bell_pos s2 (Z.of_nat (M + n)); lra.
+Qed.
+
+Lemma rise_cv d : exists l, Un_cv (fun N => \rsum_(k < d) (meet s2 N (Z.of_nat k) + meet s2 N (Z.of_nat k + 1))) l.
+Proof.
+elim: d => [|d [l IH]].
+  by exists 0; apply: same_cv (const_cv 0) => n; rewrite big_ord0.
+have [l1 h1] := meet_cv (Z.of_nat d); have [l2 h2] := meet_cv (Z.of_nat d + 1).
+by exists (l + (l1 + l2)); apply: same_cv (CV_plus _ _ _ _ IH (CV_plus _ _ _ _ h1 h2)) => n; rewrite big_ord_recr.
+Qed.
+
+Lemma won_cv d : exists l, Un_cv (fun N => won s2 N (Z.of_nat d)) l.
+Proof.
+have [a ha a0] := A_cv; have [r hr] := rise_cv d.
+have inv : Un_cv (fun N => / (A N) ^ 2) (/ a ^ 2).
+  have c : continuity_pt (fun x => / x ^ 2) a by apply: derivable_continuous_pt; reg; apply: pow_nonzero; lra.
+  exact: (continuity_seq (fun x => / x ^ 2) _ _ c ha).
+have cv := CV_plus _ _ _ _ (const_cv (/ 2)) (CV_mult _ _ _ _ (const_cv (/ 2)) (CV_mult _ _ _ _ hr inv)).
+by exists (/ 2 + / 2 * (r * / a ^ 2)); apply: same_cv cv => n; rewrite won_at.
+Qed.
+
+(** So the law of discrete Gaussian noise is there, for each lead. *)
+Theorem noisy_at d : exists l, Un_cv (fun N => won s2 N d) l.
+Proof.
+have [l h] := won_cv (Z.abs_nat d); rewrite Zabs2Nat.id_abs in h; case: (Z.abs_spec d) => -[_ e]; rewrite e in h; first by exists l.
+by exists (1 - l); apply: same_cv (CV_minus _ _ _ _ (const_cv 1) h) => n; rewrite won_opp; ring.
+Qed.
+End Limit.
