@@ -107,7 +107,7 @@ func (o *Online) cast(book *ledger.Ledger, b *Batch) (c castBatch, err error) {
 		case rows[i].Votes != nil:
 			c.votes.Add(rows[i].Votes)
 		default:
-			c.votes.AddCounts(ballot.counts[0])
+			c.votes.AddCounts(rows[i].Counts) // without public votes, which are no teacher's
 		}
 	}
 	c.digest = o.key.digest("batch", parts...)

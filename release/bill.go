@@ -155,7 +155,7 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 	}
 	c.Client, c.Share = "", nil // it pays for what anybody asks
 	training, err := c.request(teachersPrefix+c.Ensemble, frozen.Cost, Event{
-		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: string(c.Teachers),
+		Mechanism: trainingMechanism, K: plan.several.TeachersOf(p.K), Affected: p.Affected, Teachers: string(c.Teachers),
 		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
 	})
 	return &training, err
@@ -175,7 +175,7 @@ func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
 			ledger.MaxID-len(drawPrefix)-1)
 	}
 	request, err := c.request(id, again.Cost, Event{
-		Mechanism: drawMechanism, Queries: plan.queries, K: p.K, Affected: p.Affected,
+		Mechanism: drawMechanism, Queries: plan.queries, K: plan.several.TeachersOf(p.K), Affected: p.Affected,
 		Teachers:   string(c.Teachers),
 		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})

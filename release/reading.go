@@ -65,12 +65,14 @@ func (r *reading) digest(b *votes.Batch) *ledger.VoteHash {
 
 // HashVotes adds the votes of a batch, read with the options of [Hashed] and not resolved, to
 // the digest by which a ledger recognises them ([Charge.Votes]). The same votes have one
-// digest in whatever order the classes are listed.
+// digest in whatever order the classes are listed, and from whatever number of teachers on the answer is yes:
+// public votes are none of the teachers'.
 func HashVotes(h *ledger.VoteHash, b *votes.Batch) {
 	if h == nil || b == nil {
 		return
 	}
 	rank := b.ClassRanks()
+	no, yes := b.Public()
 	votes, counts := make([]int, b.K), make([]int, b.Classes)
 	for i := range b.Len() {
 		if b.Votes != nil {
@@ -84,6 +86,9 @@ func HashVotes(h *ledger.VoteHash, b *votes.Batch) {
 		}
 		for class, n := range b.Row(i) {
 			counts[rank[class]] = n
+		}
+		if no+yes > 0 { // of two classes
+			counts[rank[0]], counts[rank[1]] = counts[rank[0]]-no, counts[rank[1]]-yes
 		}
 		h.AddCounts(counts) // the file has no more
 	}

@@ -49,6 +49,14 @@ func (b *Batch) Row(i int) []int {
 	return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes]
 }
 
+// Public returns how many votes of each query's Counts are public ones, for the first and the second class
+// (Options.YesFrom): they are no teacher's.
+func (b *Batch) Public() (no, yes int) {
+	b = handle.Made(b)
+	no, yes, _ = b.file.public(b.K)
+	return no, yes
+}
+
 // Ones returns how many votes there are for the second of two classes in query i.
 // It panics unless there are two classes and their counts have no missing vote: with missing votes
 // K less the ones would not be the zeros.
@@ -60,7 +68,7 @@ func (b *Batch) Ones(i int) int {
 		panic(fmt.Sprintf("votes: Ones of %d classes, want 2", b.Classes))
 	}
 	zeros, ones := b.Counts[2*i], b.Counts[2*i+1]
-	no, yes, _ := b.file.public(b.K)
+	no, yes := b.Public()
 	if zeros+ones != b.K+no+yes {
 		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: some are missing", zeros+ones,
 			b.K))
