@@ -27,7 +27,7 @@ type line struct {
 	points plotter.XYs
 }
 
-func (l line) name() string { return fmt.Sprintf("%s, Δ = %s", l.shape, short(l.delta)) }
+func (l line) name() string { return fmt.Sprintf("%s, Δ = %s", l.shape, num.Shortest(l.delta)) }
 
 // lines groups the measurements in order of first appearance.
 func lines(list []measurement) []line {
@@ -100,13 +100,8 @@ func growthTable(list []measurement) string {
 	b.WriteString("|---:|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range list {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %.3g | %.0f | %.12f | %.1e | %.1e |\n",
-			m.k, m.shape, short(m.delta), num.Thousands(new(big.Int).SetUint64(m.constraints)), m.runs, m.seconds,
+			m.k, m.shape, num.Shortest(m.delta), num.Thousands(new(big.Int).SetUint64(m.constraints)), m.runs, m.seconds,
 			float64(m.peakBytes)/mebibyte, m.expectedError, m.gap, m.relativeGap())
 	}
 	return b.String()
-}
-
-// short writes the shortest decimal, with exponents as people write them: 1e-5, not 1e-05.
-func short(x float64) string {
-	return strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "e-0", "e-", 1)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/bench/processor"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // measurement holds the cost of one case and the quality of its table.
@@ -143,7 +144,7 @@ type solveCase struct {
 }
 
 func (c solveCase) String() string {
-	return fmt.Sprintf("K = %d, %s, Δ = %s", c.k, c.shape, short(c.delta))
+	return fmt.Sprintf("K = %d, %s, Δ = %s", c.k, c.shape, num.Shortest(c.delta))
 }
 
 // cases returns what is measured, small K first within each line of the figure.

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // requirement bounds the cost of a case and its distance from the optimum.
@@ -53,8 +55,8 @@ func requirementsTable(wanted []requirement, list []measurement) string {
 			met = "**no**"
 		}
 		fmt.Fprintf(&b, "| %d | %s | %s | %.3g | %g | %.0f | %d | %.1e | %s | %s |\n",
-			m.k, m.shape, short(m.delta), m.seconds, r.seconds,
-			float64(m.peakBytes)/mebibyte, mostBytes/mebibyte, m.relativeGap(), short(r.relativeGap), met)
+			m.k, m.shape, num.Shortest(m.delta), m.seconds, r.seconds,
+			float64(m.peakBytes)/mebibyte, mostBytes/mebibyte, m.relativeGap(), num.Shortest(r.relativeGap), met)
 	}
 	return b.String()
 }

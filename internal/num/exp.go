@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -189,6 +190,12 @@ func (s *series) end() Interval {
 	s.sum.hi.Add(&s.sum.hi, &s.term.hi)
 	lo, hi := down().SetInt(&s.sum.lo), up().SetInt(&s.sum.hi)
 	return Interval{lo.SetMantExp(lo, -s.scale), hi.SetMantExp(hi, -s.scale)}
+}
+
+// Shortest writes x as the shortest decimal that stands for it, with exponents as people write them: 1e-6.
+func Shortest(x float64) string {
+	s := strconv.FormatFloat(x, 'g', -1, 64)
+	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(s)
 }
 
 // Outward writes x ≥ 0 with the given number of digits, rounded up or down.

@@ -1,6 +1,7 @@
 package num
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"strconv"
@@ -41,5 +42,16 @@ func TestOutwardIsOnTheStatedSide(t *testing.T) {
 	}
 	if corrected < 10_000 { // half of them: the nearest number is on the wrong side
 		t.Errorf("%d of 40000 were nearest on the wrong side: the rare case is hardly tried", corrected)
+	}
+}
+
+// The shortest decimal stands for the same float64, as people write it.
+func TestShortest(t *testing.T) {
+	for x, want := range map[float64]string{1e-6: "1e-6", 1.25e-7: "1.25e-7", 1e-12: "1e-12", .1: "0.1", 2: "2", 1e21: "1e21",
+		3e6: "3e6", 1e100: "1e100", math.Inf(1): "+Inf"} {
+		got := Shortest(x)
+		if back, err := strconv.ParseFloat(got, 64); got != want || err != nil || back != x {
+			t.Errorf("%v: %q, want %q", x, got, want)
+		}
 	}
 }

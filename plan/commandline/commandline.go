@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality/answers"
@@ -154,14 +155,14 @@ func (s Stated) preparation(choice plan.Choice) []string {
 		w.add("missing", s.Flags["missing"][0])
 	}
 	w.add("queries", strconv.Itoa(p.Answers))
-	w.add("budget-eps", number(p.Epsilon))
-	w.add("budget-delta", number(p.Delta))
+	w.add("budget-eps", num.Shortest(p.Epsilon))
+	w.add("budget-delta", num.Shortest(p.Delta))
 	switch o := choice.Objective; {
 	case choice.Answers == nil:
 	case o.Concentration != 0:
-		w.add("concentration", number(o.Concentration))
+		w.add("concentration", num.Shortest(o.Concentration))
 	default:
-		w.add("accuracy", number(o.Accuracy))
+		w.add("accuracy", num.Shortest(o.Accuracy))
 	}
 	if choice.Answers != nil {
 		losses(&w, choice.Answers.Prior)
@@ -177,12 +178,12 @@ func (s Stated) preparation(choice plan.Choice) []string {
 func losses(w *words, prior answers.Prior) {
 	var shares, costs []string
 	for _, q := range prior.Shares {
-		shares = append(shares, number(q))
+		shares = append(shares, num.Shortest(q))
 	}
 	for a, row := range prior.Costs {
 		for b, x := range row {
 			if a != b {
-				costs = append(costs, fmt.Sprintf("%d:%d=%s", a, b, number(x)))
+				costs = append(costs, fmt.Sprintf("%d:%d=%s", a, b, num.Shortest(x)))
 			}
 		}
 	}
@@ -199,12 +200,12 @@ func losses(w *words, prior answers.Prior) {
 func (s Stated) within(r plan.Request, choice plan.Choice) []string {
 	w := s.aggregate()
 	if r.Promised() {
-		w.add("eps", number(r.Each().Epsilon))
-		w.add("teacher-delta", number(r.Each().Delta))
+		w.add("eps", num.Shortest(r.Each().Epsilon))
+		w.add("teacher-delta", num.Shortest(r.Each().Delta))
 		w.add("teachers", string(r.Teachers))
 	}
-	w.add("budget-eps", number(r.Budget.Epsilon))
-	w.add("budget-delta", number(r.Budget.Delta))
+	w.add("budget-eps", num.Shortest(r.Budget.Epsilon))
+	w.add("budget-delta", num.Shortest(r.Budget.Delta))
 	s.labels(&w, r, choice)
 	w.add("affected", strconv.Itoa(r.Reach(r.K)))
 	s.repeat(&w, among("for", "shares", "cost", "accept-constant", "prior-mean", "neighbours", "records", "solve-within", "cache-dir"))
@@ -237,11 +238,11 @@ func (s Stated) release(r plan.Request, choice plan.Choice) []string {
 		return w
 	}
 	if choice.Mechanism.NoiseFunction() != nil {
-		w.add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
+		w.add("eps", strings.ToLower(strings.TrimPrefix(num.Shortest(p.Epsilon), "+")))
 		if private {
-			w.add("teacher-delta", number(p.TeacherDelta))
+			w.add("teacher-delta", num.Shortest(p.TeacherDelta))
 			w.add("teachers", string(r.Teachers))
-			w.add("m", number(p.M))
+			w.add("m", num.Shortest(p.M))
 		}
 		w.add("objective", choose.Agreement)
 		s.repeat(&w, among("prior-mean"))
@@ -251,28 +252,26 @@ func (s Stated) release(r plan.Request, choice plan.Choice) []string {
 	switch o := choice.Objective; {
 	case choice.Mechanism.Table() == nil:
 	case o.Concentration != 0:
-		w.add("concentration", number(o.Concentration))
+		w.add("concentration", num.Shortest(o.Concentration))
 	default:
-		w.add("accuracy", number(o.Accuracy))
+		w.add("accuracy", num.Shortest(o.Accuracy))
 	}
 	if p.TotalEpsilon != 0 {
-		w.add("label-eps", number(p.TotalEpsilon))
+		w.add("label-eps", num.Shortest(p.TotalEpsilon))
 	}
 	if p.Delta != 0 || private {
-		w.add("delta", number(p.Delta))
+		w.add("delta", num.Shortest(p.Delta))
 	}
 	w.add("affected", strconv.Itoa(p.Affected))
 	s.repeat(&w, among("neighbours"))
 	if !choice.Frozen {
-		w.add("slack", number(choice.Slack))
+		w.add("slack", num.Shortest(choice.Slack))
 	}
 	s.labels(&w, r, choice)
 	s.repeat(&w, among("records"))
 	w.add("out", "labels.csv")
 	return w
 }
-
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // ShellWords quotes arguments for a shell.
 func ShellWords(args []string) []string {

@@ -317,8 +317,6 @@ func (f *planFlags) votes(c *cobra.Command, a *cli.App, files []string,
 	return nil
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // outcome is the printed form of a plan.
 type outcome struct {
 	r        plan.Request

@@ -10,12 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve"
@@ -148,7 +148,7 @@ func setFlags(c *cobra.Command, settings map[string]any) error {
 func settingText(value any) string {
 	switch v := value.(type) {
 	case float64:
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "+")
+		return strings.TrimPrefix(strings.ToLower(num.Shortest(v)), "+")
 	case []any:
 		var items []string
 		for _, item := range v {

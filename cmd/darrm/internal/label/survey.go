@@ -232,8 +232,8 @@ func (s *survey) best(c *cobra.Command, a *cli.App, reading *votes.Reading, budg
 // aggregate returns the command that releases the labels of a reading within a budget, as arguments.
 func (s *survey) aggregate(c *cobra.Command, paths []string, reading *votes.Reading, budget accountant.Cost,
 	disjoint bool) []string {
-	args := s.command(c, paths, reading, disjoint, "budget-eps", number(budget.Epsilon), "budget-delta",
-		number(budget.Delta))
+	args := s.command(c, paths, reading, disjoint, "budget-eps", num.Shortest(budget.Epsilon), "budget-delta",
+		num.Shortest(budget.Delta))
 	if args == nil || args[1] != "aggregate" {
 		return args
 	}
