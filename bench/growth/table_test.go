@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 var sample = measurement{
@@ -29,8 +31,8 @@ func TestGrowthTable(t *testing.T) {
 func TestShort(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 1e-5: "1e-5", 1e-10: "1e-10", 1e-8: "1e-8",
 		0.25: "0.25", 1.5e-7: "1.5e-7"} {
-		if got := short(x); got != want {
-			t.Errorf("short(%g) = %q, want %q", x, got, want)
+		if got := num.Shortest(x); got != want {
+			t.Errorf("num.Shortest(%g) = %q, want %q", x, got, want)
 		}
 	}
 }
