@@ -26,6 +26,12 @@ type Config struct {
 	Clients  []Client
 }
 
+// Rereads returns the keys that a running server takes from its configuration when it reads it anew:
+// those of certificates, but for keys that are stated outside of the file, where they do not change.
+func Rereads(stated func(key string) bool) []string {
+	return slices.DeleteFunc([]string{"tls-cert", "tls-key", "client-ca"}, stated)
+}
+
 // Kept returns an error that names each setting in which next differs from c, but those that may
 // change while a server runs: whoever reads a file anew applies a setting or says that it is not.
 func (c *Config) Kept(next *Config, mayChange []string) error {

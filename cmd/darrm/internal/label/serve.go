@@ -186,11 +186,7 @@ func (f *serveFlags) run(c *cobra.Command, a *cli.App) (failed error) {
 	config := &serve.Config{}
 	var rereads []string // keys of the file that a reload applies
 	if f.config != "" {
-		for _, name := range []string{"tls-cert", "tls-key", "client-ca"} {
-			if !c.Flags().Changed(name) { // the command line comes first, and does not change
-				rereads = append(rereads, name)
-			}
-		}
+		rereads = serve.Rereads(c.Flags().Changed)
 		var err error
 		if config, err = serve.ReadConfig(c.Context(), f.config); err != nil {
 			return err
