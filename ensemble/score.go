@@ -116,7 +116,7 @@ func (m *Mechanism) LabelLaw(ctx context.Context, prior labellaw.Prior, o labell
 	o = o.Complete(s.Classes)
 	l := &labellaw.Law{Channel: labellaw.Channel{Classes: s.Classes}, K: s.K, Mechanism: m.Name(), Answers: max(1, m.Together().Most), Prior: o.Prior,
 		Names: o.Names, Shares: o.Shares}
-	err := l.Fit(ctx, m.Named(), prior, m.Probabilities)
+	err := labellaw.Fit(ctx, l, m.Named(), prior, m.Probabilities)
 	if err != nil {
 		return nil, err
 	}

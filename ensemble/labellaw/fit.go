@@ -48,7 +48,7 @@ type LabelOf = func(counts []int) ([]float64, error)
 // Fit sets the Channel of a mechanism under the prior, and its layer, in l, of which Classes and Shares are set. The
 // classes are told apart or alike: what is alike has a prior that is. The error names the weight that
 // breaks its rule, or a class that is told apart and never leads; or it is of's, or ctx.Err(). Cost: one law a histogram.
-func (l *Law) Fit(ctx context.Context, apart bool, prior Prior, of LabelOf) error {
+func Fit(ctx context.Context, l *Law, apart bool, prior Prior, of LabelOf) error {
 	l = handle.Made(l)
 	all, err := queries(ctx, prior, of)
 	switch {

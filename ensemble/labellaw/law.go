@@ -49,7 +49,7 @@ type Options struct {
 }
 
 // Complete fills in the names that Options leave out, for the given number of classes: what shares are depends on the
-// mechanism. See Law.Fit.
+// mechanism. See Fit.
 func (o Options) Complete(classes int) Options {
 	o.Names, o.Shares = slices.Clone(o.Names), slices.Clone(o.Shares)
 	if o.Names == nil {
