@@ -40,7 +40,7 @@ var notReached = map[string][]string{
 		"learn/train.Plan.Compare", "release.HistoryEntry.Row", "release.Part.MarshalText",
 		"learn/shuffled/iteration.Steps.Contraction", "learn/train.Problem.Optimum",
 		"learn/train.Release.Checkpoint", "learn/train.Release.Choice",
-		"learn/train.Simulation.Checkpoint", "learn/train.Simulation.Choice", "plan.Law.Leads", "plan.Plan.Table",
+		"learn/train.Simulation.Checkpoint", "learn/train.Simulation.Choice", "plan.Law.Leads", "plan.Losses.ClassShares", "plan.Plan.Table",
 		"plurality.Change.MarshalJSON",
 		"plan/choose.Noise.Options", "release.Quote.Rows", "release.Summary.Facts",
 		"release.Summary.Warnings", "sketch.Codec.Warnings", "sweep.ClassGrid.Problems",
