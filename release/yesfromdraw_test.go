@@ -10,7 +10,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
