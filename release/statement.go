@@ -76,18 +76,33 @@ func (s *Statement) own() bool { return s == nil || s.Labels == 0 }
 // differs names what two statements differ in, and how; "" for nothing. A rest that was resolved to
 // another budget is the same statement.
 func (s *Statement) differs(from *Statement) string {
-	a, b := reflect.ValueOf(*s), reflect.ValueOf(*from)
+	return differing(reflect.ValueOf(*s), reflect.ValueOf(*from), func(name string) (string, bool) {
+		switch {
+		case name == "several": // its fields are named, not itself
+			return differing(reflect.ValueOf(s.several()), reflect.ValueOf(from.several()), nil), true
+		case name == "budget" && s.Rest == from.Rest && s.Budget != nil && from.Budget != nil:
+			return "", sameBudget(*s.Budget, *from.Budget, s.Rest)
+		}
+		return "", false
+	})
+}
+
+// differing names the first field of two structs that differs, and how. known, if not nil, may know of a field
+// what is to be said of it, or that it is the same.
+func differing(a, b reflect.Value, known func(name string) (said string, is bool)) string {
 	for i := range a.NumField() {
 		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-		if name == "budget" && s.Rest == from.Rest && s.Budget != nil && from.Budget != nil {
-			if sameBudget(*s.Budget, *from.Budget, s.Rest) {
+		if known != nil {
+			if said, is := known(name); said != "" {
+				return said
+			} else if is {
 				continue
 			}
-		} else if reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
-			continue
 		}
-		return fmt.Sprintf("%s: it was stated as %s, and now as %s", strings.ReplaceAll(name, "_", " "),
-			shown(b.Field(i)), shown(a.Field(i)))
+		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			return fmt.Sprintf("%s: it was stated as %s, and now as %s", strings.ReplaceAll(name, "_", " "),
+				shown(b.Field(i)), shown(a.Field(i)))
+		}
 	}
 	return ""
 }
@@ -105,7 +120,7 @@ func shown(v reflect.Value) string {
 		}
 		v = v.Elem()
 	}
-	if v.Kind() == reflect.Slice && v.Len() == 0 {
+	if (v.Kind() == reflect.Slice || v.Kind() == reflect.String) && v.Len() == 0 {
 		return "nothing"
 	}
 	if v.Kind() == reflect.String {
