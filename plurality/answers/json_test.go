@@ -169,6 +169,7 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"more of each":       {one, `"each_epsilon":0.15`, `"each_epsilon":0.3`, &price},
 		"less of each":       {one, `"each_epsilon":0.15`, `"each_epsilon":0.14`, &price},
 		"less delta of each": {one, `"each_delta":0.001`, `"each_delta":0.0009`, &price},
+		"another each law":   {one, `"name":"one","epsilon":0.15`, `"name":"one","epsilon":0.01`, &format},
 		"no finite each":     {one, `"each_epsilon":0.15`, `"each_epsilon":701`, &format},
 		"answers of each":    {one, `"answers":5`, `"answers":6`, &price},
 		"reach of each":      {one, `"affected":2`, `"affected":3`, &price},

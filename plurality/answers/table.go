@@ -61,6 +61,11 @@ func NewWeightedTable(c *Certified, prior Prior, w plurality.Weights, law Law, p
 		return nil, check.Want("law", fmt.Sprintf("%q", law.Name),
 			"one for these classes: chains are for two classes without abstentions")
 	}
+	// What each answer keeps is proved where the price is composed of it, and is the law's word else.
+	if each := c.certificate.Each; law.Name == OneLaw && each != (game.Each{}) && each != (game.Each{Epsilon: law.Epsilon, Delta: law.Delta}) {
+		return nil, check.Wantf("law", fmt.Sprintf("(%v, %v) of each answer", law.Epsilon, law.Delta),
+			"what the price states of each, (%v, %v)", each.Epsilon, each.Delta)
+	}
 	t := &Table{Certified: handle.Copy(c), Prior: prior, Law: law, Proof: proof, Events: events}
 	t.Value = s.Value(prior, w, c.masses)
 	t.UpperBound = s.bound(prior, w)

@@ -374,6 +374,9 @@ def composed(t: Table, factor: Fraction, exp: Callable[[Fraction, bool], Fractio
     epsilon, delta = t.number(t.raw["price"].get("each_epsilon"), "each_epsilon"), t.number(t.raw["price"].get("each_delta", 0), "each_delta")
     if not 0 < epsilon <= 700 or not 0 <= delta < 1:
         raise Malformed("each_epsilon or each_delta is out of range")
+    law = t.raw.get("law", {})
+    if law.get("name") == "one" and (t.number(law.get("epsilon"), "epsilon"), t.number(law.get("delta", 0), "delta")) != (epsilon, delta):
+        raise Malformed("the law's epsilon and delta are not those that the price states of each answer")
     if t.answers > MAX_COMPOSED:
         raise Malformed(f"more than {MAX_COMPOSED} answers are composed; use darrm verify")
     low, high = exp(epsilon, False), exp(epsilon, True)

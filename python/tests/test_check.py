@@ -123,6 +123,7 @@ class ManyAnswers(unittest.TestCase):
 
                 def other(t):
                     t["price"][name] *= factor
+                    t["law"]["epsilon"] = t["price"]["each_epsilon"]
 
                 try:
                     self.assertFalse(self.changed("k6t2e.json", other).private)
@@ -190,6 +191,13 @@ class ManyAnswers(unittest.TestCase):
             ):
                 with self.assertRaises(CheckError):
                     self.changed(name, change)
+
+    def test_law_of_each(self):
+        """What the law says of each answer is what the price states."""
+        name = "k5c3-pure.json"
+        self.assertTrue(self.changed(name, lambda t: None).private)
+        with self.assertRaises(CheckError):
+            self.changed(name, lambda t: t["law"].update(epsilon=Fraction("0.01")))
 
     def test_each_label(self):
         """Each label has masses of its own, of which every pair is in the one price, and the value is their mean."""

@@ -53,7 +53,7 @@ func renderAnswers(w *terminal.Page, t *answers.Table) error {
 // renderPromise writes what the table promises, and the proof.
 func renderPromise(w *terminal.Page, t *answers.Table) error {
 	p := t.Problem()
-	w.Text("  ", "Noise: "+lawText(t.Law)+". The masses are integers, and they alone are priced.")
+	w.Text("  ", "Noise, as its maker says: "+lawText(t.Law)+". The masses are integers, and they alone are priced.")
 	renderGuarantee(w, p)
 	c := t.Certificate()
 	if c.Each.Epsilon > 0 {
