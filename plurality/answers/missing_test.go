@@ -31,7 +31,7 @@ func TestToldApartAndMissing(t *testing.T) {
 		}
 		masses := s.space.Masses(law)
 		c := must.Get(CertifyEach(t.Context(), s, masses, game.Each{Epsilon: 3, Delta: .00995}))(t)
-		table := must.Get(NewTable(t.Context(), c, prior, Law{Name: OneLaw, Epsilon: 3, Delta: .01}, nil))(t)
+		table := must.Get(NewTable(t.Context(), c, prior, Law{Name: OneLaw, Epsilon: 3, Delta: .00995}, nil))(t)
 
 		value, seen := 0.0, map[[2]int]float64{}
 		var visit func(teacher int, n [2]int, weight [2]float64)
