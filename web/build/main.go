@@ -23,6 +23,12 @@ import (
 // mostBytes is the largest program that a page may have, compressed.
 const mostBytes = 3 << 20
 
+// once are packages that read files, words and flags, where a call more is not noticed. Their functions
+// are not copied into their callers, which makes the compressed program 4 % smaller.
+var once = []string{"encoding/...", "fmt", "time", "github.com/go-json-experiment/...",
+	"github.com/darrm/darrm/ledger", "github.com/darrm/darrm/plan/...", "github.com/darrm/darrm/release",
+	"github.com/darrm/darrm/votes/...", "github.com/darrm/darrm/web/..."}
+
 func main() {
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: build FOLDER")
@@ -39,8 +45,11 @@ func build(ctx context.Context, folder string) error {
 		return err
 	}
 	wasm := filepath.Join(folder, "darrm.wasm")
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w",
-		"-o", wasm, "./web/program")
+	arguments := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", wasm}
+	for _, packages := range once {
+		arguments = append(arguments, "-gcflags="+packages+"=-l")
+	}
+	c := exec.CommandContext(ctx, "go", append(arguments, "./web/program")...)
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
 	c.Stderr = os.Stderr
 	if err := c.Run(); err != nil {
