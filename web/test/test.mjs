@@ -374,6 +374,41 @@ const tests = {
     await clean(page, "off line");
     await page.close();
   },
+  async "a first use, in clicks"() {
+    const s = await serve();
+    if (chromium) await browser.defaultBrowserContext().overridePermissions(new URL(s.url).origin, ["clipboard-read", "clipboard-write", "clipboard-sanitized-write"]);
+    const page = await open(s.url);
+    await page.evaluate(() => { self.clicks = 0; addEventListener("click", (e) => { if (e.isTrusted && e.detail > 0) self.clicks++; }, true); });
+    // My votes.
+    await page.click("nav a[data-part=votes]");
+    await page.click("#votes-paste");
+    await page.$eval("#votes-paste", (e, cells) => { e.value = cells; e.dispatchEvent(new Event("input", {bubbles: true})); }, votes.trim().replaceAll(",", "\t"));
+    await visible(page, "#votes-out");
+    // My budget.
+    await page.click("#v-budget-eps");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    await page.keyboard.type("3");
+    // My command.
+    await page.click("#votes-compare");
+    await visible(page, "#compare-out");
+    await page.click("button[data-copy=compare-release]");
+    await page.waitForFunction(() => /Copied|Selected/.test(document.querySelector("button[data-copy=compare-release]").textContent), {timeout: limit});
+    // Where a browser without a screen refuses its clipboard, the page selects the command for the keyboard.
+    const copied = await page.evaluate(async () => getSelection().toString() || await navigator.clipboard.readText());
+    equal(copied, "darrm aggregate votes.tsv --budget-eps 3 --budget-delta 1e-5 --affected 1 --out labels.csv", "the copied command");
+    const clicks = await page.evaluate(() => self.clicks);
+    check(clicks > 0 && clicks <= 6, `a first use takes ${clicks} clicks`);
+    console.log(`   ${clicks} clicks`);
+    // It makes the labels, with the votes as they were pasted.
+    writeFileSync(join(scratch, "votes.tsv"), votes.replaceAll(",", "\t"));
+    execFileSync(resolve(program), copied.split(" ").slice(1), {cwd: scratch, stdio: "ignore"});
+    equal(readFileSync(join(scratch, "labels.csv"), "utf8").trim().split("\n").length, 41, "lines of labels");
+    await clean(page, "a first use");
+    await page.close();
+    await s.end();
+  },
   async "keyboard, stop and the address"() {
     const s = await serve(), page = await open(s.url + "#plan?K=20&queries=10&budget-eps=2&budget-delta=1e-6&affected=1");
     await planned(page);
