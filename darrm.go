@@ -64,9 +64,6 @@ func (t Teachers) promise() accountant.Cost {
 // stated is the statement that mechanisms and tables are compared with.
 func (t Teachers) stated() ensemble.Stated {
 	each, affected := t.promise(), t.Affected
-	if t.Several.YesFrom != "" { // all teachers are fewer than all votes
-		affected = cmp.Or(affected, t.K)
-	}
 	s := ensemble.Stated{K: t.K, Classes: cmp.Or(t.Classes, 2), Several: t.several(), Neighbours: t.Neighbours,
 		Teachers: t.Randomness, Epsilon: &each.Epsilon, Affected: &affected}
 	if each.Delta != 0 || !math.IsInf(each.Epsilon, 1) {

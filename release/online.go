@@ -153,8 +153,9 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if err := template.Check(o.options.Plan.promise()); err != nil {
 		return nil, err
 	}
-	err = demand(options.Stated, options.Plan.mechanism.Problem(), "the mechanism")
-	if err != nil {
+	stated := options.Stated
+	stated.Several = options.Several
+	if err = demand(stated, options.Plan.mechanism.Problem(), "the mechanism"); err != nil {
 		return nil, err
 	}
 	if o.totals, err = o.options.Plan.Totals(options.Charge.Slack); err != nil {

@@ -74,13 +74,17 @@ func matchTeachers(s ensemble.Stated, p constraints.Problem, source string) erro
 		return usagef("%s was not given beside %s or %s, and %s is for %v: state "+
 			"%s too", pTeacherDelta, pEpsilon, pAffected, source, p.TeacherDelta, pTeacherDelta)
 	}
-	affected, unsaid := p.K, check.Named(", since neither %s nor %s was given", pAffected, pData)
+	all := p.K
+	if s.Several.Teachers > 0 { // the other votes are public, and nobody's record changes them
+		all = s.Several.TeachersOf(p.K)
+	}
+	affected, unsaid := all, check.Named(", since neither %s nor %s was given", pAffected, pData)
 	if s.Affected != nil {
 		if unsaid = check.Named(""); *s.Affected != ensemble.AllTeachers {
 			affected = *s.Affected
 		}
 	}
-	if affected != p.Affected {
+	if more := affected == all && p.Affected > all; affected != p.Affected && !more {
 		return usagef("%s = %d%s, but %s is for %d", pAffected, affected, unsaid, source, p.Affected)
 	}
 	return nil

@@ -27,9 +27,14 @@ type Config struct {
 }
 
 // Rereads returns the keys that a running server takes from its configuration when it reads it anew:
-// those of certificates, but for keys that are stated outside of the file, where they do not change.
+// those of certificates, but for keys that are stated outside of the file, where they do not change. Without
+// stated there are none of these.
 func Rereads(stated func(key string) bool) []string {
-	return slices.DeleteFunc([]string{"tls-cert", "tls-key", "client-ca"}, stated)
+	keys := []string{"tls-cert", "tls-key", "client-ca"}
+	if stated == nil {
+		return keys
+	}
+	return slices.DeleteFunc(keys, stated)
 }
 
 // Kept returns an error that names each setting in which next differs from c, but those that may

@@ -12,7 +12,7 @@ func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a time limit does not stop the check of a table",
 			File: "internal/problem/problem.go",
-			Old:  "checkTable(ctx, a, path)", New: "checkTable(context.WithoutCancel(ctx), a, path)",
+			Old:  "bar.Work(ctx, \"checking the table\", 1)", New: "bar.Work(context.WithoutCancel(ctx), \"checking the table\", 1)",
 			Killer: "TestScripts)/(verify"},
 		{Name: "heads that were kept elsewhere are not looked for", File: "internal/label/budget.go",
 			Old: "l.Verify(c.Context(), heads...)", New: "l.Verify(c.Context())",

@@ -121,8 +121,10 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return usagef("%s %s, but %s is %s: leave %s out",
 			pMechanism, r.Mechanism, r.TableName, what, pMechanism)
 	}
-	if err := release.Match(r.Stated, g.Mechanism().Problem(), r.TableName); err != nil {
-		return err
+	if r.Several.YesFrom == "" { // else how many of the votes are teachers' is known by Choose
+		if err := release.Match(r.Stated, g.Mechanism().Problem(), r.TableName); err != nil {
+			return err
+		}
 	}
 	setting := g.Mechanism().Setting()
 	several, err := r.Several.Of(r.K)
@@ -158,6 +160,15 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	}
 	d := c.r.mechanism()
 	switch {
+	case c.given != nil && c.r.Several.YesFrom != "":
+		given := c.given.Mechanism()
+		if err := c.r.Several.Fits(given.Setting().K); err != nil {
+			return Choice{}, &release.UsageError{Err: fmt.Errorf("%s: %w", c.r.TableName, err)}
+		}
+		if err := release.Match(c.r.Stated, given.Problem(), c.r.TableName); err != nil {
+			return Choice{}, err
+		}
+		return *c.given, nil
 	case c.given != nil:
 		return *c.given, nil
 	case d.Table == ensemble.PluralityTable:
