@@ -39,9 +39,13 @@ type Job struct {
 	// must be readable by the workers. Required.
 	Votes []string
 	Read  ReadOptions
-	// Table is the JSON of a noise function, or of a table of many classes, as darrm solve
-	// --out writes it. It is certified here and by every worker. Required.
+	// Table is the JSON of a noise function, or of a table of many classes or many answers, as darrm solve
+	// --out writes it, with shares and costs or without. It is certified here and by every worker. A table
+	// with masses for each label of a question is refused: a query here is a question of its own. Required.
 	Table []byte
+	// AcceptConstant pays for labels of a table for stated shares or costs that tell no more than always the
+	// same answer; else such a table is refused.
+	AcceptConstant bool
 	// TableFile is the file that Table was read from. The job refuses to write there. Defaults to
 	// no file.
 	TableFile string
@@ -72,7 +76,9 @@ type Charge = release.Charge
 type Report struct {
 	release.Summary
 	Attempts int // of the second pipeline
-	Digest   ledger.Digest
+	// Apart says how a table for stated shares or costs treats the classes, in sentences; nil of other tables.
+	Apart  []string
+	Digest ledger.Digest
 }
 
 // plan is a job under way.
@@ -83,6 +89,7 @@ type plan struct {
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
 	planned   release.Plan     // without the number of queries
 	answers   []string         // their names
+	apart     []string         // Report.Apart
 	tasks     []fileTask
 	shardRows int64
 	queries   int64
@@ -169,6 +176,9 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if p.planned, err = table.Plan(job.Stated.Neighbours); err != nil {
 		return err
 	}
+	if err := job.takes(ctx, table); err != nil {
+		return err
+	}
 	if job.Queries != 0 {
 		if p.planned, err = p.planned.ForLabels(job.Queries, job.Charge.Slack); err != nil {
 			return err
@@ -191,6 +201,7 @@ func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	if err := p.planned.Reads(read.Missing); err != nil {
 		return err
 	}
+	p.apart = apart(table, read.Classes)
 	p.answers, job.Charge.Same = p.planned.AnswerNames(read.Classes), read.Same
 	names, err := expand(ctx, job.Votes, "votes", "its queries would be answered twice")
 	if err != nil {
@@ -288,7 +299,7 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Summary: summary}
+	r := &Report{Summary: summary, Apart: p.apart}
 	t := release.Transaction{Ledger: p.book, Bill: bill, Output: p.output(), Force: p.job.Force,
 		Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
 			if err := p.answer(ctx, r); err != nil {

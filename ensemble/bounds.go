@@ -42,6 +42,9 @@ func (b Bound) Rule() string {
 		}
 	}
 	if b.Method == methodGame {
+		if b.Count == 1 {
+			return "the price of one answer"
+		}
 		return fmt.Sprintf("the price of up to %d answers together", b.Count)
 	}
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)

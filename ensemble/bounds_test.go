@@ -152,6 +152,7 @@ func TestRules(t *testing.T) {
 		"one of the teachers":                   {Of: OfTeachers, Count: 1},
 		"one answer of one teacher":             {Of: OfTeacherAnswers, Count: 1},
 		"basic composition of 2 answers":        {Of: OfAnswers, Count: 2, Method: accountant.MethodBasic},
+		"the price of one answer":               {Of: OfAnswers, Count: 1, Method: methodGame},
 		"the price of up to 5 answers together": {Of: OfAnswers, Count: 5, Method: methodGame},
 	} {
 		if got := b.Rule(); got != want {

@@ -407,9 +407,10 @@ func (o ReportOptions) labelNotes(labels []ReportedLabel) []string {
 	}
 	notes := []string{"Each label has a table for its own share of yes, and all have one price. Yes is answered, where it has the " +
 		"most votes, in: " + strings.Join(words, ", ") + "."}
-	if silent != nil {
+	if silent != nil && len(silent) < len(labels) { // of labels that all tell nothing it is said once
 		notes = append(notes, "Of these labels always the same answer is as good, to a thousandth of what labels without noise "+
-			"would gain: "+strings.Join(silent, ", ")+". Leaving them out makes the others better.")
+			"would gain: "+strings.Join(silent, ", ")+". Leaving them out makes the others better where a question is then "+
+			"charged as fewer answers.")
 	}
 	return notes
 }

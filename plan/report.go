@@ -215,11 +215,14 @@ func (l *Law) cheapest(costs plurality.Costs) (class int, cost float64) {
 	return class, each[class]
 }
 
+// EachLikelier stands for the constant answer of labels of a question that differ in it.
+const EachLikelier = "each label's likelier answer"
+
 // class returns the name of a class, its number where it has none.
 func (o ReportOptions) class(c int) string {
 	switch {
-	case c < 0: // of labels of a question that differ in it
-		return "each label's likelier answer"
+	case c < 0:
+		return EachLikelier
 	case c < len(o.Classes):
 		return o.Classes[c]
 	}

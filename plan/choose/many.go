@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/darrm/darrm/gamma"
@@ -208,8 +209,12 @@ func (m Many) CheckTells(ctx context.Context, t *answers.Table, noise *gamma.Tab
 	if by.Recall == nil || by.Tells(value) {
 		return nil
 	}
-	return usagef("always answering the class number %d (from 0) is as good as this table for the stated classes, to a "+
-		"thousandth of what labels without noise would gain: its labels tell nothing: raise the budget, or state %s to pay for them", by.Constant, pAcceptConstant)
+	constant := fmt.Sprintf("the class number %d (from 0)", by.Constant)
+	if by.Constant < 0 {
+		constant = plan.EachLikelier
+	}
+	return usagef("always answering %s is as good as this table for the stated classes, to a "+
+		"thousandth of what labels without noise would gain: its labels tell nothing: raise the budget, or state %s to pay for them", constant, pAcceptConstant)
 }
 
 // Objective returns what is stated, without the histograms where priorCounts names a file.

@@ -66,6 +66,17 @@ func TestTablesThatTellNothingAreRefused(t *testing.T) {
 			t.Errorf("%s is accepted: %+v, %v", name, g, err)
 		}
 	}
+	// Labels of a question that tell nothing each, of which one is mostly yes: there is no one constant answer.
+	p := answers.Problem{K: 3, Classes: 2, Affected: 1, Answers: 2, Epsilon: .01, Delta: 1e-5, Named: true, Labels: 2}
+	labels := must.Get(answerssolve.Best(t.Context(), p, answers.Prior{Objective: plurality.Objective{Accuracy: .75},
+		Yes: []float64{.05, .95}}, answerssolve.Options{}))(t)
+	if err := (Many{}).CheckTells(t.Context(), labels, nil); err == nil || !strings.Contains(err.Error(),
+		"always answering each label's likelier answer is as good") {
+		t.Errorf("labels that tell nothing: %v", err)
+	}
+	if err := (Many{AcceptConstant: true}).CheckTells(t.Context(), labels, nil); err != nil {
+		t.Error(err)
+	}
 	for epsilon, tells := range map[float64]bool{1e-4: false, 6: true} {
 		r := of(2)
 		r.Mechanism, r.Many, r.Stated.LabelEpsilon = ensemble.OptimalCounts, shares, &epsilon

@@ -89,6 +89,32 @@ func TestPriceOfLabelsIsThatOfTheirPairs(t *testing.T) {
 	}
 }
 
+// A label whose answer is the same whatever its votes costs the others nothing: its two laws are equal, and an
+// adversary who asks it learns nothing. So the price of as many answers is the same to the last bit, with it and
+// without, wherever it stands.
+func TestConstantLabelCostsNothing(t *testing.T) {
+	never, always, coin := []float64{0, 0, 0, 0}, []float64{1, 1, 1, 1}, []float64{.3, .3, .3, .3}
+	price := func(yes ...[]float64) float64 {
+		p := Problem{K: 3, Classes: 2, Affected: 1, Answers: 4, Epsilon: 0.5, Delta: 0.9, Named: true, Labels: len(yes)}
+		s := must.Get(NewSystem(t.Context(), p))(t)
+		got, _, err := s.Price(t.Context(), masses(s, yes...), game.Options{Step: 1. / 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := price(rare, even)
+	for _, yes := range [][][]float64{{rare, even, never}, {never, rare, even}, {rare, always, even}, {rare, coin, even, never}} {
+		if got := price(yes...); got != want || got == 0 {
+			t.Errorf("%v: the price is %v, of the labels that are not constant %v", yes, got, want)
+		}
+	}
+	// A label that is hardly not constant is priced: the test can fail.
+	if got := price(rare, even, []float64{0, 0, 0, .6}); got <= want {
+		t.Errorf("with a label that tells three votes apart the price is %v, without %v", got, want)
+	}
+}
+
 // The value is the mean of the labels' values, and the bound of their bounds. Each label's table is one of its own, as
 // private as all, and the whole says of no law which label it is.
 func TestTablesOfLabels(t *testing.T) {

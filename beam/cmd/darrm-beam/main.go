@@ -43,6 +43,8 @@ var (
 	queries = payment.Int("queries", 0,
 		"how many labels one charge of the ledger pays for, in all jobs (default: those of the votes, or "+
 			"of a table for many answers)")
+	acceptConstant = payment.Bool("accept-constant", false,
+		"pay even where always the same answer is as good as a table for stated shares and costs")
 
 	read    darrmbeam.ReadOptions
 	classes string          // a list of read.Classes
@@ -123,6 +125,7 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
 		Charge: charge, Queries: *queries, Stated: stated, Force: *force, Engine: engine,
+		AcceptConstant: *acceptConstant,
 	}
 	if *dryRun {
 		q, err := darrmbeam.Quote(ctx, job)
@@ -145,6 +148,9 @@ func run(ctx context.Context, engine darrmbeam.Engine) error {
 		return err
 	}
 	frame.Say("%d labels from K = %d teachers", r.Queries, r.Problem.K)
+	for _, note := range r.Apart {
+		frame.Fact("classes:", note)
+	}
 	tell(&r.Summary)
 	return err
 }

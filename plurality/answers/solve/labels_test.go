@@ -44,6 +44,31 @@ func TestEachLabelHasItsTable(t *testing.T) {
 	}
 }
 
+// A label that tells nothing takes nothing from the others: with it the tables of the others are worth as much as
+// without, where as many answers are charged.
+func TestLabelThatTellsNothingTakesNothing(t *testing.T) {
+	ctx := t.Context()
+	solved := func(yes ...float64) (table *answers.Table, each []float64) {
+		p := answers.Problem{K: 11, Classes: 2, Affected: 1, Answers: 8, Epsilon: 1, Delta: 1e-5, Named: true, Labels: len(yes)}
+		table = must.Get(solve.Best(ctx, p, answers.Prior{Objective: plurality.Objective{Accuracy: .75}, Yes: yes}, solve.Options{}))(t)
+		for label := range yes {
+			each = append(each, must.Get(table.OfLabel(ctx, label))(t).Value)
+		}
+		return table, each
+	}
+	_, without := solved(.3, .4)
+	table, with := solved(.3, .001, .4)
+	rare := must.Get(table.OfLabel(ctx, 1))(t)
+	if by := must.Get(rare.ByClass(ctx))(t); by.Tells(rare.Value) {
+		t.Fatalf("the label of share .001 tells: %v of %v", rare.Value, by.ConstantValue)
+	}
+	for label, got := range []float64{with[0], with[2]} {
+		if math.Abs(got-without[label]) > 1e-4 {
+			t.Errorf("label %d is worth %v beside a label that tells nothing, without it %v", label, got, without[label])
+		}
+	}
+}
+
 // Labels with one share have one table's masses, each.
 func TestLabelsOfOneShare(t *testing.T) {
 	p := answers.Problem{K: 9, Classes: 2, Affected: 1, Answers: 6, Epsilon: 2, Delta: 1e-4, Named: true, Labels: 2}

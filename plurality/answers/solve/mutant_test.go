@@ -44,6 +44,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the program forgets abstaining", File: "program.go",
 			Old: "v.weights.Low[h] * v.prior.AbstainValue", New: "0 * v.weights.Low[h]",
 			Killer: "TestAbstaining"},
+		{Name: "labels that tell nothing choose the order", File: "order.go", Old: "len(some) == 0 ||", New: "len(some) >= 0 ||",
+			Killer: "TestLabelThatTellsNothingTakesNothing"},
 		{Name: "the best of an interrupted solve is thrown away", File: "solve.go",
 			Old: "best == nil || ctx.Err() == nil || !o.BestOnCancel",
 			New: "best == nil || ctx.Err() == nil || o.BestOnCancel", Killer: "TestSolveEnds"},

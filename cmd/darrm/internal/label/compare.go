@@ -238,6 +238,9 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	if err != nil {
 		return err
 	}
+	for i := range result.Rows {
+		result.Rows[i].Refused = cli.NameFlag(c, result.Rows[i].Refused)
+	}
 	return f.deliver(a, result, s, names)
 }
 

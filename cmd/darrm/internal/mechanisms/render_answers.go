@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 	"github.com/darrm/darrm/plurality/solve"
@@ -126,7 +127,7 @@ func renderNamed(w *terminal.Page, t *answers.Table) error {
 	w.Printf("\n")
 	bound, constant := "", fmt.Sprint(by.Constant)
 	if by.Constant < 0 {
-		constant = "each label's likelier class"
+		constant = plan.EachLikelier
 	}
 	if t.Prior.Costs == nil {
 		if t.UpperBound < 1 {
