@@ -155,11 +155,15 @@ func DrawCurve(s Stated, over string, points []Point, reached float64) (string, 
 		}
 		most := math.NaN() // nothing is claimed of what lies about a place without a bound
 		if p.Bound != nil {
-			most, bounded = *p.Bound, true
+			most = *p.Bound
+			// A bound of one point is no line yet.
+			bounded = bounded || len(bound.Y) > 0 && !math.IsNaN(bound.Y[len(bound.Y)-1])
 		}
 		bound.X, bound.Y = append(bound.X, p.X), append(bound.Y, most)
 	}
-	c.Lines = append(c.Lines, best)
+	if len(best.X) > 0 {
+		c.Lines = append(c.Lines, best)
+	}
 	if bounded {
 		c.Lines = append(c.Lines, bound)
 	}

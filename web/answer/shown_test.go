@@ -62,6 +62,27 @@ func TestMarkOfTeachersThatReach(t *testing.T) {
 	}
 }
 
+// A line has a name once there is something of it to see: a point of the best mechanism, two of a bound.
+func TestNamesOfWhatIsDrawn(t *testing.T) {
+	s := Stated{"K": "20", "queries": "10", "budget-eps": "2"}
+	axis := must.Get(Axis(s, "K"))(t)
+	at := func(x float64) Point { return Point{X: x, Agreement: new(.8), Bound: new(.81)} }
+	for points, want := range [][2]bool{{false, false}, {true, false}, {true, true}} {
+		var known []Point
+		for i := range points {
+			known = append(known, at(axis[i]))
+		}
+		svg := must.Get(DrawCurve(s, "K", known, 0))(t)
+		if got := [2]bool{strings.Contains(svg, "the best mechanism"), strings.Contains(svg, "no table can be above")}; got != want {
+			t.Errorf("%d points: names %v, want %v", points, got, want)
+		}
+	}
+	apart := []Point{at(axis[0]), {X: axis[1], Agreement: new(.8)}, at(axis[2])}
+	if svg := must.Get(DrawCurve(s, "K", apart, 0))(t); strings.Contains(svg, "no table can be above") {
+		t.Error("a bound that is nowhere a line has a name")
+	}
+}
+
 // The third step of the story tells what labels cost together to four digits, at a δ of one in a million, and its
 // picture begins at 0.
 func TestFiguresOfTheStory(t *testing.T) {

@@ -245,6 +245,7 @@ async function plan() {
   planned = key;
   const mine = ++latest, p = programs.plan;
   if (p.waiting.size) p.stop();
+  drawn++; // the curves before say no more
   programs.curves.stop();
   others(fields);
   complain("plan-error");
@@ -293,6 +294,7 @@ async function plan() {
     curves(fields, answer.report.advice);
   } catch (err) {
     if (mine !== latest) return;
+    programs.curves.stop(); // which may draw axes still
     document.documentElement.dataset.state = "failed";
     $("plan-status").textContent = err instanceof Stopped ? "Stopped." : "";
     if (!(err instanceof Stopped)) {

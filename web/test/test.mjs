@@ -231,9 +231,15 @@ const tests = {
     await planned(page);
     check(/at most 150 teachers.*darrm plan .*--K 100000/.test(await text(page, "#plan-error")), "a plan beyond the page's limit");
     check(await page.evaluate(() => ![...document.querySelectorAll("#part-plan .picture, #plan-best")].some((e) => e.checkVisibility())), "frames wait for a plan that failed");
+    // A plan that fails while curves are drawn: neither its axes nor the curves before come after its error.
+    await go(page, "plan?K=21&queries=11&budget-eps=2&budget-delta=1e-6&affected=1");
+    await planned(page);
     await go(page, "plan?K=x&queries=10&budget-eps=1&budget-delta=1e-6");
     await planned(page);
+    await new Promise((ok) => setTimeout(ok, 1000));
     check(/“Teachers”/.test(await text(page, "#plan-error")), "a number that is none");
+    check(await page.evaluate(() => ![...document.querySelectorAll("#part-plan .picture, #curve-go, #curve-stop")].some((e) => e.checkVisibility())), "curves beside an error");
+    equal(await text(page, "#curve-status"), "", "what the curves say beside an error");
     // Shares by places stand in the address, and names of classes never do.
     await go(page, "plan?K=9&queries=5&budget-eps=2&budget-delta=1e-6&affected=1");
     await planned(page);

@@ -159,6 +159,13 @@ func TestNames(t *testing.T) {
 	if svg := c.SVG(); !strings.Contains(svg, `class="label" text-anchor="start"`) || strings.Contains(svg, `class="marked`) {
 		t.Error(svg)
 	}
+	// Of two names at one point, the second is not a part of the first one's words.
+	same := func(v float64) float64 { return v }
+	c = Chart{Lines: []Line{{Name: "one", X: []float64{300}, Y: []float64{100}}, {Name: "two", X: []float64{300}, Y: []float64{100}},
+		{X: []float64{left, width}, Y: []float64{112, 112}}}}
+	if names, legend := c.names(same, same); legend != 1 || !names[0].beside || names[1].beside {
+		t.Errorf("%+v", names)
+	}
 	for _, c := range []struct {
 		x, y, u, v float64
 		want       bool

@@ -82,7 +82,7 @@ func (c *Chart) names(x, y func(float64) float64) (names []placed, legend int) {
 				b := box{of.x[i] + at.from, base - 11, of.x[i] + at.from + long, base + 3}
 				if free(b) {
 					n.beside, n.anchor, n.x, n.y = true, at.anchor, of.x[i], base
-					taken = append(taken, b)
+					taken = append(taken, box{b.left - letter, b.top, b.right + letter, b.bottom}) // names are a letter apart
 					break
 				}
 			}
