@@ -117,7 +117,8 @@ func (s *System) lost(ctx context.Context, masses []uint64, epsilon float64) (fl
 		forth, back := 0.0, 0.0
 		for _, o := range pair {
 			n := float64(o.Count)
-			a, b := float64(o.P.Mass)/float64(o.P.Classes)*0x1p-53, float64(o.PPrime.Mass)/float64(o.PPrime.Classes)*0x1p-53
+			a := float64(float64(o.P.Mass) / float64(o.P.Classes) * 0x1p-53)
+			b := float64(float64(o.PPrime.Mass) / float64(o.PPrime.Classes) * 0x1p-53)
 			forth += float64(n * max(0, a-float64(factor*b)))
 			back += float64(n * max(0, b-float64(factor*a)))
 		}
