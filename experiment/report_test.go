@@ -38,6 +38,16 @@ func TestReport(t *testing.T) {
 		`<section id="accounting">`) {
 		t.Error("sections are not in the source's order")
 	}
+	// The opening says what mechanisms are, by the names that they have in the figures.
+	opening, figures, _ := strings.Cut(text, "<nav>")
+	for _, name := range []string{"optimal-teachers", "subsampling", "randomised-response"} {
+		if !strings.Contains(opening, name) || !strings.Contains(figures, name) {
+			t.Errorf("the opening and the figures have not both %q", name)
+		}
+	}
+	if strings.Contains(opening, "γ_") {
+		t.Error("the opening has an underscore for a subscript")
+	}
 	// Nothing is loaded from anywhere, and nothing runs.
 	if found := regexp.MustCompile(
 		`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base)\b|@import|url\(`).FindString(
