@@ -42,12 +42,21 @@ func (b Bound) Rule() string {
 		}
 	}
 	if b.Method == methodGame {
+		together := " together"
 		if b.Count == 1 {
-			return "the price of one answer"
+			together = ""
 		}
-		return fmt.Sprintf("the price of up to %d answers together", b.Count)
+		return "the price of " + upTo(b.Count) + together
 	}
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)
+}
+
+// upTo names the answers that a table is for.
+func upTo(answers int) string {
+	if answers == 1 {
+		return "one answer"
+	}
+	return fmt.Sprintf("up to %d answers", answers)
 }
 
 // Refusal is a method that gives no bound, with the reason.

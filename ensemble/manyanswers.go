@@ -68,7 +68,7 @@ func ManyAnswers(c *answers.Certified, neighbours accountant.Relation) (*Mechani
 		return nil, err
 	}
 	m := countMechanism(s, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, answersTable{c},
-		fmt.Sprintf("the price of up to %d answers over every pair of neighbours, from integers", p.Answers))
+		"the price of "+upTo(p.Answers)+" over every pair of neighbours, from integers")
 	m.name, m.figures.Answers = TableOfAnswers, p.Answers
 	m.abstains, m.answers = p.Abstain, c
 	if p.Labels > 0 {
@@ -196,7 +196,7 @@ func NoiseOfAnswers(c *noisymax.Certified, neighbours accountant.Relation) (*Mec
 		return nil, err
 	}
 	m := countMechanism(s, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, labelMax{gaussianMax(g)},
-		fmt.Sprintf("the price of the label of up to %d answers over all counts, of its discrete noise", p.Answers))
+		"the price of the label of "+upTo(p.Answers)+" over all counts, of its discrete noise")
 	m.name, m.figures = LabelNoise, Figures{Answers: p.Answers, Sigma: c.Sigma()}
 	m.priced = c
 	return m, nil

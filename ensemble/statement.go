@@ -176,7 +176,7 @@ func (t Together) row(queries int) StatementRow {
 	if queries <= t.Most {
 		r.Epsilon = &t.Cost.Epsilon
 		r.Bounds = append(r.Bounds, StatementBound{string(methodGame), t.Cost.Epsilon,
-			fmt.Sprintf("of up to %d answers", t.Most)})
+			"of " + upTo(t.Most)})
 	}
 	return r
 }
