@@ -47,8 +47,8 @@ func (p *imageParameters) reportTeachers(r *experiment.Run, teacher accountant.C
 		"to length 1; the source trains convolutional networks.", p.Pool, p.Pool)
 	r.Note("Two neighbouring relations stand side by side. GNMax and the methods marked t = 1 " +
 		"promise privacy where one image reaches one teacher, which is so here: the parts are " +
-		"disjoint. γ_opt and γ_Sub, as in the source, promise it even where one image reaches all " +
-		"teachers.")
+		"disjoint. optimal-teachers and subsampling, as in the source, promise it even where one image " +
+		"reaches all teachers.")
 }
 
 func majorityRight(v ensembleVotes) float64 {
@@ -69,8 +69,8 @@ func (p *imageParameters) reportSetup(r *experiment.Run, found []evaluation) {
 			{Name: "delta_query", Title: "δ per query", Format: "%.4g"},
 			{Name: "sigma", Title: "σ of GNMax", Format: "%.2f"},
 			{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.2f"},
-			{Name: "gamma_opt", Title: "γ_opt(0), γ_opt(1), …"},
-			{Name: "gamma_t1", Title: "γ_opt at t = 1"}}}
+			{Name: "gamma_opt", Title: "γ(0), γ(1), … of optimal-teachers"},
+			{Name: "gamma_t1", Title: "γ at t = 1"}}}
 	noNoise := true
 	for i, e := range found {
 		t.Add(p.Allowances[i], e.Query.Epsilon, e.Query.Delta, e.Sigma, e.Exact, halfText(e.Gamma),
@@ -127,9 +127,9 @@ func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) 
 			"The source's tables: accuracy of the labels of Q queries, mean (standard deviation) over %d "+
 				"draws. Left ours, right what the source prints.", p.Draws), Columns: []experiment.Column{
 			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "gnmax", Title: "GNMax"},
-			{Name: "sub", Title: "γ_Sub"}, {Name: "opt", Title: "γ_opt"},
+			{Name: "sub", Title: "subsampling"}, {Name: "opt", Title: "optimal-teachers"},
 			{Name: "source_table", Title: "source's table"}, {Name: "source_gnmax", Title: "GNMax"},
-			{Name: "source_sub", Title: "γ_Sub"}, {Name: "source_opt", Title: "γ_opt"},
+			{Name: "source_sub", Title: "subsampling"}, {Name: "source_opt", Title: "optimal-teachers"},
 			{Name: "same_order", Title: "in the same order"}}}
 	low, high := 1.0, 0.0
 	for i, e := range found {
@@ -273,7 +273,7 @@ func (p *imageParameters) reportDifferences(r *experiment.Run, found []evaluatio
 		}
 		if opt, sub := e.of(methodOpt), e.of(methodSub); slices.Contains(p.Ordered, m) {
 			r.Claim(opt.All > sub.All,
-				fmt.Sprintf("m = %d, all test images: γ_opt is more often right than γ_Sub", m),
+				fmt.Sprintf("m = %d, all test images: optimal-teachers is more often right than subsampling", m),
 				"%.4f against %.4f, exactly", opt.All, sub.All)
 		}
 		for _, chain := range [][]experiment.Method{{methodGNMax, methodGNExact, methodVoteOpt},
@@ -306,13 +306,14 @@ func (p *imageParameters) judge(r *experiment.Run, m, q, qi int, e evaluation) {
 		e.of(methodGNMax).Expected[qi]
 	first, second := experiment.Paired(opt, sub), experiment.Paired(sub, gnmax)
 	if m == 1 {
-		r.Claim(math.Abs(first.Mean) <= 1e-3, fmt.Sprintf("m = 1, Q = %d: γ_opt and γ_Sub are the same",
-			q), "difference %+.2g", first.Mean)
+		r.Claim(math.Abs(first.Mean) <= 1e-3,
+			fmt.Sprintf("m = 1, Q = %d: optimal-teachers and subsampling are the same", q),
+			"difference %+.2g", first.Mean)
 	}
 	if slices.Contains(p.Ordered, m) {
 		r.Claim(first.Mean >= 0 && second.Mean > 0,
-			fmt.Sprintf("m = %d, Q = %d: γ_opt ≥ γ_Sub > GNMax", m, q),
-			"γ_opt over γ_Sub %+.4f [%+.4f, %+.4f], γ_Sub over GNMax %+.4f [%+.4f, %+.4f]",
+			fmt.Sprintf("m = %d, Q = %d: optimal-teachers ≥ subsampling > GNMax", m, q),
+			"optimal-teachers over subsampling %+.4f [%+.4f, %+.4f], subsampling over GNMax %+.4f [%+.4f, %+.4f]",
 			first.Mean, first.Low, first.High, second.Mean, second.Low, second.High)
 	}
 }
