@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/testing/raced"
 	"pgregory.net/rapid"
 )
 
@@ -197,7 +196,6 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 
 // Processors that work out four points at a time come to the same bytes.
 func TestRaiseHasTheSameBytes(t *testing.T) {
-	raced.Sequential(t)
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLattice(.1, rapid.IntRange(1, 30).Draw(t, "reach"))
 		w := hats(t, l)
