@@ -76,30 +76,23 @@ func (s *Statement) own() bool { return s == nil || s.Labels == 0 }
 // differs names what two statements differ in, and how; "" for nothing. A rest that was resolved to
 // another budget is the same statement.
 func (s *Statement) differs(from *Statement) string {
-	return differing(reflect.ValueOf(*s), reflect.ValueOf(*from), func(name string) (string, bool) {
-		switch {
-		case name == "several": // its fields are named, not itself
-			return differing(reflect.ValueOf(s.several()), reflect.ValueOf(from.several()), nil), true
-		case name == "budget" && s.Rest == from.Rest && s.Budget != nil && from.Budget != nil:
-			return "", sameBudget(*s.Budget, *from.Budget, s.Rest)
-		}
-		return "", false
-	})
+	if said := differing(s.several(), from.several()); said != "" {
+		return said
+	}
+	was := *from
+	was.Several = s.Several
+	if s.Rest == was.Rest && s.Budget != nil && was.Budget != nil && sameBudget(*s.Budget, *was.Budget, s.Rest) {
+		was.Budget = s.Budget
+	}
+	return differing(*s, was)
 }
 
-// differing names the first field of two structs that differs, and how. known, if not nil, may know of a field
-// what is to be said of it, or that it is the same.
-func differing(a, b reflect.Value, known func(name string) (said string, is bool)) string {
+// differing names the first field of two structs of one type that differs, and how; "" for none.
+func differing(now, was any) string {
+	a, b := reflect.ValueOf(now), reflect.ValueOf(was)
 	for i := range a.NumField() {
-		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-		if known != nil {
-			if said, is := known(name); said != "" {
-				return said
-			} else if is {
-				continue
-			}
-		}
 		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
 			return fmt.Sprintf("%s: it was stated as %s, and now as %s", strings.ReplaceAll(name, "_", " "),
 				shown(b.Field(i)), shown(a.Field(i)))
 		}
