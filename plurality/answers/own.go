@@ -2,7 +2,7 @@ package answers
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 
 	"github.com/darrm/darrm/accountant/game"
@@ -86,10 +86,7 @@ func (s *System) one(ctx context.Context, masses []uint64, each game.Each) (*Cer
 	if p.Answers != 1 {
 		return nil, check.Want("answers", p.Answers, "1")
 	}
-	keeps, err := each.Keeps(ctx, s.Laws(ctx, masses))
-	if err != nil || !keeps {
-		return nil, err
-	}
+	var err error
 	p.Epsilon = each.Epsilon
 	if p.Delta, err = each.Composed(each.Epsilon, 1); err != nil {
 		return nil, err
@@ -101,10 +98,11 @@ func (s *System) one(ctx context.Context, masses []uint64, each game.Each) (*Cer
 		return nil, err
 	}
 	c, err := CertifyEach(ctx, s, masses, each)
-	if err != nil {
-		return nil, fmt.Errorf("epsilon = %v: %w", each.Epsilon, err)
+	var broken *PriceError
+	if errors.As(err, &broken) { // it does not keep each: all that it would keep is within p
+		return nil, nil
 	}
-	return c, nil
+	return c, err
 }
 
 // lost returns about the largest Σ (P - e^ε·P')₊ over all ordered pairs.
