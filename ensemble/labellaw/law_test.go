@@ -38,64 +38,6 @@ func noise(t *testing.T, name string, k, classes int, epsilon float64) *ensemble
 		ensemble.Check{Ratio: ensemble.CheckRatio}))(t)
 }
 
-// brute goes through all K votes, one by one, of teachers who are right with the given probability, each
-// class being the right one equally often, and returns T and the log likelihood at b.
-func brute(t *testing.T, m *ensemble.Mechanism, k, classes int, mean, b float64) (transition [][]float64,
-	likelihood float64) {
-	t.Helper()
-	transition = make([][]float64, classes)
-	mass := make([]float64, classes)
-	for c := range transition {
-		transition[c] = make([]float64, classes+1)
-	}
-	counts := make([]int, classes)
-	var visit func(right, teacher int, weight float64)
-	visit = func(right, teacher int, weight float64) {
-		if teacher < k {
-			for c := range classes {
-				p := mean
-				if c != right {
-					p = (1 - mean) / float64(classes-1)
-				}
-				counts[c]++
-				visit(right, teacher+1, weight*p)
-				counts[c]--
-			}
-			return
-		}
-		law := must.Get(m.Probabilities(counts))(t)
-		var top []int
-		norm := 0.0
-		for c, n := range counts {
-			if len(top) > 0 && n > counts[top[0]] {
-				top = top[:0]
-			}
-			if len(top) == 0 || n == counts[top[0]] {
-				top = append(top, c)
-			}
-			norm += math.Exp(b * float64(n))
-		}
-		for _, c := range top {
-			mass[c] += weight / float64(len(top))
-			for y, p := range law {
-				transition[c][y] += weight / float64(len(top)) * p
-			}
-		}
-		for c, n := range counts {
-			likelihood += weight * law[c] * (b*float64(n) - math.Log(norm))
-		}
-	}
-	for right := range classes {
-		visit(right, 0, 1/float64(classes))
-	}
-	for c := range transition {
-		for y := range transition[c] {
-			transition[c][y] /= mass[c]
-		}
-	}
-	return transition, likelihood
-}
-
 // The law is what going through all votes one by one gives, and no other β has a larger likelihood.
 func TestAgainstBruteForce(t *testing.T) {
 	for name, x := range map[string]struct {
@@ -112,7 +54,8 @@ func TestAgainstBruteForce(t *testing.T) {
 		prior := must.Get(plan.Prior(x.k, x.classes, mean))(t)
 		l := must.Get(x.m.LabelLaw(t.Context(), prior.Histograms(), labellaw.Options{
 			Prior: labellaw.Stated{Mean: mean}}))(t)
-		want, best := brute(t, x.m, x.k, x.classes, mean, l.Beta)
+		even, none := labellaw.Equal(x.classes), make([]float64, x.classes)
+		want, _, best := brute(t, x.m, even, mean, l.Beta, none)
 		for c, row := range l.Transition() {
 			for y, p := range row {
 				if math.Abs(p-want[c][y]) > 1e-9 {
@@ -121,7 +64,7 @@ func TestAgainstBruteForce(t *testing.T) {
 			}
 		}
 		for _, factor := range []float64{.99, 1.01} {
-			if _, other := brute(t, x.m, x.k, x.classes, mean, factor*l.Beta); other >= best {
+			if _, _, other := brute(t, x.m, even, mean, factor*l.Beta, none); other >= best {
 				t.Errorf("%s: β = %v has the likelihood %v, and %v times it %v", name, l.Beta, best, factor, other)
 			}
 		}
@@ -140,7 +83,7 @@ func TestToldApart(t *testing.T) {
 		prior := must.Get(plan.NamedLaw(k, classes, mean, shares))(t)
 		l := must.Get(m.LabelLaw(t.Context(), prior.Histograms(), labellaw.Options{
 			Prior: labellaw.Stated{Mean: mean, Shares: shares}}))(t)
-		want, leads, best := bruteApart(t, m, shares, mean, l.Beta, l.Offsets)
+		want, leads, best := brute(t, m, shares, mean, l.Beta, l.Offsets)
 		for c, row := range l.Transition() {
 			if math.Abs(l.Shares[c]-leads[c]) > 1e-9 {
 				t.Errorf("%d classes: share %d = %v, want %v", classes, c, l.Shares[c], leads[c])
@@ -162,7 +105,7 @@ func TestToldApart(t *testing.T) {
 				} else {
 					offsets[i] += by
 				}
-				if _, _, other := bruteApart(t, m, shares, mean, beta, offsets); other >= best {
+				if _, _, other := brute(t, m, shares, mean, beta, offsets); other >= best {
 					t.Errorf("%d classes: β = %v, offsets %v have the likelihood %v, others %v", classes, beta, offsets, best, other)
 				}
 			}
@@ -194,14 +137,15 @@ func TestToldApart(t *testing.T) {
 	}
 }
 
-// bruteApart goes through all votes one by one, as brute does, where class c is the right one in shares[c].
-func bruteApart(t *testing.T, m *ensemble.Mechanism, shares []float64, mean, b float64, offsets []float64) (transition [][]float64,
+// brute goes through all K votes, one by one, of teachers who are right with the given probability, class c being the
+// right one in shares[c]. It returns T, how often each class leads, and the log likelihood of softmax(b·h + offsets).
+func brute(t *testing.T, m *ensemble.Mechanism, shares []float64, mean, b float64, offsets []float64) (transition [][]float64,
 	leads []float64, likelihood float64) {
 	t.Helper()
 	n, k := len(shares), m.Setting().K
 	transition, leads = make([][]float64, n), make([]float64, n)
 	for c := range transition {
-		transition[c] = make([]float64, n)
+		transition[c] = make([]float64, n+1)
 	}
 	counts := make([]int, n)
 	var visit func(right, teacher int, weight float64)
