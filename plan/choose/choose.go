@@ -121,20 +121,19 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return usagef("%s %s, but %s is %s: leave %s out",
 			pMechanism, r.Mechanism, r.TableName, what, pMechanism)
 	}
-	if r.Several.YesFrom == "" { // else how many of the votes are teachers' is known by Choose
-		if err := release.Match(r.Stated, g.Mechanism().Problem(), r.TableName); err != nil {
+	setting := g.Mechanism().Setting()
+	several, err := r.Several.Of(r.K)
+	if r.K != 0 && err != nil {
+		return &release.UsageError{Err: fmt.Errorf("%s: %w", r.TableName, err)}
+	}
+	if r.K != 0 || r.Several.YesFrom == "" { // else how many of the votes are teachers' is known by Choose
+		known := *r
+		known.Several = several
+		if err := known.takes(g.Mechanism()); err != nil {
 			return err
 		}
 	}
-	setting := g.Mechanism().Setting()
-	several, err := r.Several.Of(r.K)
-	if r.K != 0 && err == nil {
-		err = several.Fits(setting.K)
-	}
-	switch {
-	case r.K != 0 && err != nil:
-		return &release.UsageError{Err: fmt.Errorf("%s: %w", r.TableName, err)}
-	case r.K != 0 && several.Votes(r.K) != setting.K:
+	if r.K != 0 && several.Votes(r.K) != setting.K {
 		return usagef("K = %d, but %s is for K = %d teachers", r.K, r.TableName, setting.K)
 	}
 	if r.Classes != setting.Classes {
@@ -151,6 +150,14 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	return nil
 }
 
+// takes refuses a given mechanism that is for other votes or other teachers than those stated.
+func (r *Request) takes(m *ensemble.Mechanism) error {
+	if err := r.Several.Fits(m.Setting().K); err != nil {
+		return &release.UsageError{Err: fmt.Errorf("%s: %w", r.TableName, err)}
+	}
+	return release.Match(r.Stated, m.Problem(), r.TableName)
+}
+
 // Choose makes the mechanism for k teachers and the given number of classes. Where no table was stated it may
 // solve: cost and errors are then those of Request.Solve.
 func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
@@ -160,16 +167,10 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 	}
 	d := c.r.mechanism()
 	switch {
-	case c.given != nil && c.r.Several.YesFrom != "":
-		given := c.given.Mechanism()
-		if err := c.r.Several.Fits(given.Setting().K); err != nil {
-			return Choice{}, &release.UsageError{Err: fmt.Errorf("%s: %w", c.r.TableName, err)}
-		}
-		if err := release.Match(c.r.Stated, given.Problem(), c.r.TableName); err != nil {
+	case c.given != nil:
+		if err := c.r.takes(c.given.Mechanism()); err != nil {
 			return Choice{}, err
 		}
-		return *c.given, nil
-	case c.given != nil:
 		return *c.given, nil
 	case d.Table == ensemble.PluralityTable:
 		return c.optimum(ctx, k, classes)

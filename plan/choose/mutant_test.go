@@ -20,7 +20,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "nothing := math.Inf(1)\n\tr.Mechanism",
 			New: "nothing := math.MaxFloat64\n\tr.Mechanism", Killer: "TestMajority"},
 		{Name: "the table's teachers are not compared", File: "choose.go",
-			Old: "release.Match(r.Stated, g.Mechanism().Problem(), r.TableName)", New: "error(nil)",
+			Old: "release.Match(r.Stated, m.Problem(), r.TableName)", New: "error(nil)",
 			Killer: "TestTable"},
 		{Name: "a reach is judged as that of one teacher", File: "rules.go",
 			Old: "t := max(1, r.Stated.Reach(1))", New: "t := 1", Killer: "TestReachOfCounts"},
