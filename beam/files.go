@@ -50,10 +50,7 @@ func put(ctx context.Context, path string, content []byte) (err error) {
 		return err
 	}
 	if isLocal(path) {
-		return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
-			_, err := w.Write(content)
-			return err
-		})
+		return atomicfile.Replace(path, 0o600, atomicfile.Bytes(content))
 	}
 	w, err := create(ctx, path)
 	if err != nil {

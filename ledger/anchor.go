@@ -26,7 +26,7 @@ type anchorJSON struct {
 	Ledger string   `json:"ledger"`
 	Commit uint64   `json:"commit"`
 	Seq    uint64   `json:"seq"`
-	Hash   string   `json:"hash"`
+	Hash   Digest   `json:"hash"`
 	Spent  costJSON `json:"spent"`
 }
 
@@ -45,10 +45,7 @@ func decodeAnchor(b []byte) (a anchor, err error) {
 	if a.id, err = parseLedgerID(j.Ledger); err != nil {
 		return a, err
 	}
-	a.commit, a.head.Seq = j.Commit, j.Seq
-	if a.head.Hash, err = parseDigest([]byte(j.Hash)); err != nil {
-		return a, err
-	}
+	a.commit, a.head = j.Commit, Head{j.Seq, j.Hash}
 	if a.spent, err = j.Spent.cost(); err != nil {
 		return a, err
 	}
@@ -82,10 +79,7 @@ func readAnchor(path string) ([]byte, error) {
 
 // writeAnchor replaces the anchor, durably. The caller holds the exclusive lock.
 func writeAnchor(path string, anchor []byte) error {
-	return atomicfile.Write(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(anchor)
-		return err
-	})
+	return atomicfile.Write(path, 0o600, atomicfile.Bytes(anchor))
 }
 
 // openRegular refuses directories, devices and pipes, on which open could wait or

@@ -106,20 +106,20 @@ func (c *clock) now() time.Duration {
 // the first one's: [Ledger.Charge] has the rules. [VoteHash.Draw] makes one.
 type Draw struct {
 	// Name is unique within [Request].Ensemble: 1 to MaxID bytes, as an id. Required.
-	Name string
+	Name string `json:"name"`
 	// Votes is the digest of the rows under the ledger's secret, the ensemble and Name. Of a
 	// Query it is any digest under another key. Required, not zero.
-	Votes Digest
+	Votes Digest `json:"votes"`
 	// Query marks the draw as one query on line, whose ID is its Name: equal votes of two queries
 	// are expected, and the draw is compared with none of another name.
-	Query bool
+	Query bool `json:"query,omitempty"`
 	// Covers marks a charge that pays for any number of answers to the draw, by the composition of
 	// the teachers' promises. It is no answer itself: each of those is a charge that names this one
 	// in [Request].PaidBy. It must spend something itself.
-	Covers bool
+	Covers bool `json:"covers,omitempty"`
 	// CastAnew states that the teachers cast the votes for this draw. Votes that equal those
 	// of a draw of another name are then admitted. It is in a request alone: no entry has it.
-	CastAnew bool
+	CastAnew bool `json:"-"`
 
 	cast *cast // what Votes is made of, in a request that is no Query
 }
@@ -189,7 +189,8 @@ func (r *Request) sameVotes(p past) error {
 	var err error
 	p.draws(func(ensemble string, name []byte, votes Digest) bool {
 		if h.digest(ensemble, string(name)) == votes {
-			err = &SameVotesError{Draw: string(name), Ensemble: ensemble}
+			err = fmt.Errorf("%w: draw %v has the same votes; only votes that the teachers cast anew are another draw",
+				ErrSameVotes, DrawName{ensemble, string(name)})
 		}
 		return err == nil
 	})

@@ -20,6 +20,16 @@ type Digest [sha256.Size]byte
 // String returns 64 lower-case hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
+// MarshalText returns what String does.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what String writes.
+func (d *Digest) UnmarshalText(text []byte) (err error) {
+	d = handle.Made(d)
+	*d, err = parseDigest(text)
+	return err
+}
+
 // Kind names what an [Entry] records.
 type Kind string
 
@@ -118,52 +128,25 @@ type entryJSON struct {
 	Client   string          `json:"client,omitempty"`
 	Ensemble string          `json:"ensemble,omitempty"`
 	Teachers string          `json:"ensemble_digest,omitempty"`
-	Draw     *drawJSON       `json:"draw,omitempty"`
-	Quota    *quotaJSON      `json:"quota,omitempty"`
+	Draw     *Draw           `json:"draw,omitempty"`
+	Quota    *Quota          `json:"quota,omitempty"`
 	Event    json.RawMessage `json:"event,omitempty"`
-	SHA256   string          `json:"sha256,omitempty"`
-	Previous string          `json:"previous"`
-}
-
-type drawJSON struct {
-	Name   string `json:"name"`
-	Votes  string `json:"votes"`
-	Query  bool   `json:"query,omitempty"`
-	Covers bool   `json:"covers,omitempty"`
-}
-
-func newDrawJSON(d *Draw) *drawJSON {
-	if d == nil {
-		return nil
-	}
-	return &drawJSON{d.Name, d.Votes.String(), d.Query, d.Covers}
-}
-
-type quotaJSON struct {
-	Table   string `json:"table"`
-	Answers uint64 `json:"answers,omitempty"`
-}
-
-func newQuotaJSON(q *Quota) *quotaJSON {
-	if q == nil {
-		return nil
-	}
-	return &quotaJSON{q.Table.String(), q.Answers}
+	SHA256   *Digest         `json:"sha256,omitempty"`
+	Previous Digest          `json:"previous"`
 }
 
 // encode returns the canonical encoding of e, which holds everything but Hash.
 func (e *Entry) encode() ([]byte, error) {
 	j := entryJSON{Seq: e.Seq, Commit: e.Commit, Kind: e.Kind, ID: e.ID,
-		Time: e.Time.Format(time.RFC3339Nano), Previous: e.Previous.String()}
+		Time: e.Time.Format(time.RFC3339Nano), Previous: e.Previous}
 	switch e.Kind {
 	case KindCharge:
 		unit := e.Unit.json()
 		j.Relation, j.Count, j.Unit, j.PaidBy, j.Event = e.Relation, e.Count, &unit, e.PaidBy, e.Event
 		j.Client = e.Client
-		j.Ensemble, j.Teachers, j.Draw = e.Ensemble, e.EnsembleDigest, newDrawJSON(e.Draw)
-		j.Quota = newQuotaJSON(e.Quota)
+		j.Ensemble, j.Teachers, j.Draw, j.Quota = e.Ensemble, e.EnsembleDigest, e.Draw, e.Quota
 	case KindResult:
-		j.SHA256 = e.Result.String()
+		j.SHA256 = &e.Result
 	default:
 		return nil, fmt.Errorf("kind %q is neither %q nor %q", e.Kind, KindCharge, KindResult)
 	}

@@ -57,10 +57,7 @@ func (s *fileStore) Create(_ context.Context, first func() ([]byte, error)) erro
 	if err != nil {
 		return err
 	}
-	return writeError(atomicfile.WriteNew(s.path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(line)
-		return err
-	}))
+	return writeError(atomicfile.WriteNew(s.path, 0o600, atomicfile.Bytes(line)))
 }
 
 // Begin opens and locks the file.

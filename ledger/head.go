@@ -76,7 +76,7 @@ type genesisJSON struct {
 	DeltaUnit    string   `json:"delta_unit"`
 	Composition  string   `json:"composition"`
 	Neighbours   Relation `json:"neighbours"`
-	SecretSHA256 string   `json:"secret_sha256"`
+	SecretSHA256 Digest   `json:"secret_sha256"`
 	BudgetLimits costJSON `json:"budget"`
 	About        *About   `json:"about,omitempty"`
 }
@@ -85,7 +85,7 @@ func (g *genesis) encode() ([]byte, error) {
 	j := genesisJSON{
 		Format: formatVersion, Ledger: g.id.String(), Created: g.created.Format(time.RFC3339Nano),
 		EpsilonUnit: "1e-12", DeltaUnit: "1e-24", Composition: "basic",
-		Neighbours: g.relation, SecretSHA256: g.secret.String(), BudgetLimits: g.budget.limit.json(),
+		Neighbours: g.relation, SecretSHA256: g.secret, BudgetLimits: g.budget.limit.json(),
 	}
 	if g.about != (About{}) {
 		j.About = &g.about
@@ -103,13 +103,10 @@ func decodeGenesis(b []byte) (genesis, error) {
 			"ledger format %d, but this program reads format %d alone: the program that made it shows it; "+
 				"charge a new one (darrm budget init)", j.Format, formatVersion)
 	}
-	g := genesis{relation: j.Neighbours}
+	g := genesis{relation: j.Neighbours, secret: j.SecretSHA256}
 	err := checkRelation(g.relation)
 	if err != nil {
 		return genesis{}, err
-	}
-	if g.secret, err = parseDigest([]byte(j.SecretSHA256)); err != nil {
-		return genesis{}, fmt.Errorf("secret_sha256: %w", err)
 	}
 	if g.id, err = parseLedgerID(j.Ledger); err != nil {
 		return genesis{}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -27,7 +26,7 @@ var ErrKept = errors.New("not kept beside the ledger")
 // hash covers it, and whoever reads it must judge it. What a charge names is kept before the
 // charge.
 func (l *Ledger) Keep(ctx context.Context, name Digest, content []byte) error {
-	return l.kept(ctx, func() error {
+	return l.inTurn(ctx, func() error {
 		if err := l.store.Keep(ctx, name, content); err != nil {
 			return fmt.Errorf("%s: keep %.8v…: %w", l.Path(), name, err)
 		}
@@ -37,7 +36,7 @@ func (l *Ledger) Keep(ctx context.Context, name Digest, content []byte) error {
 
 // Kept returns what is kept under a name, an [ErrKept] where nothing is.
 func (l *Ledger) Kept(ctx context.Context, name Digest) (content []byte, err error) {
-	err = l.kept(ctx, func() error {
+	err = l.inTurn(ctx, func() error {
 		content, err = l.store.Kept(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: %.8v…: %w", l.Path(), name, ErrKept)
@@ -45,20 +44,6 @@ func (l *Ledger) Kept(ctx context.Context, name Digest) (content []byte, err err
 		return err
 	})
 	return content, err
-}
-
-// kept runs fn when it is the caller's turn to use the store.
-func (l *Ledger) kept(ctx context.Context, fn func() error) error {
-	if l.unmade() {
-		return errUnmade
-	}
-	select {
-	case <-l.turn:
-		defer func() { l.turn <- struct{}{} }()
-		return fn()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // keptPath is the file of what is kept under a name.
@@ -75,10 +60,7 @@ func (s *fileStore) Keep(ctx context.Context, name Digest, content []byte) error
 	if _, err := os.Lstat(path); err == nil {
 		return nil // whole, since it got its name
 	}
-	err := atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
+	err := atomicfile.WriteNew(path, 0o600, atomicfile.Bytes(content))
 	if errors.Is(err, fs.ErrExist) { // another process was first
 		err = atomicfile.Folder(filepath.Dir(path), 0o700)
 	}

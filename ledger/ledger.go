@@ -200,16 +200,21 @@ func (l *Ledger) Simulated() bool {
 
 // do runs fn with the ledger locked.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
+	return l.inTurn(ctx, func() error { return l.locked(ctx, exclusive, fn) })
+}
+
+// inTurn runs fn when it is the caller's turn to use the store.
+func (l *Ledger) inTurn(ctx context.Context, fn func() error) error {
 	if l.unmade() {
 		return errUnmade
 	}
 	select {
 	case <-l.turn:
 		defer func() { l.turn <- struct{}{} }()
+		return fn()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return l.locked(ctx, exclusive, fn)
 }
 
 // locked is do for a caller who has the turn.

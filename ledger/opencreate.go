@@ -98,16 +98,10 @@ func leftSecret(location string) (string, error) {
 // take a copy from before for the ledger, and what was spent since could be spent again. Other
 // errors are those of Open.
 func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
-	if l.unmade() {
-		return nil, errUnmade
+	var seen Head
+	if err := l.inTurn(ctx, func() error { seen = l.chain.now.head; return nil }); err != nil {
+		return nil, err
 	}
-	select {
-	case <-l.turn:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	seen := l.chain.now.head
-	l.turn <- struct{}{}
 	again, err := Open(ctx, l.location)
 	if err != nil {
 		return nil, err

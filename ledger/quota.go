@@ -14,14 +14,14 @@ import (
 // is how many it takes.
 type Quota struct {
 	// Table is the SHA-256 of the table that gives the answers. Required, not zero.
-	Table Digest
+	Table Digest `json:"table"`
 	// Answers is the most answers that the charge pays for: at least 1 in the charge that opens the
 	// quota, 0 in one that takes answers.
-	Answers uint64
+	Answers uint64 `json:"answers,omitempty"`
 	// Share is the most answers that all charges of [Request].Client may take of all quotas together,
 	// this one included. It is judged with the charge and not stored: a later request may state
 	// another. Defaults to all that are left; needs Client and PaidBy.
-	Share *uint64
+	Share *uint64 `json:"-"`
 }
 
 // stored returns the quota as an entry has it.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -237,10 +238,7 @@ func canonicalJSON(raw []byte) (json.RawMessage, error) {
 	if len(raw) > MaxEvent {
 		return nil, fmt.Errorf("%d bytes of JSON, but at most %d are stored", len(raw), MaxEvent)
 	}
-	if !utf8.Valid(raw) {
-		return nil, errors.New("JSON is not valid UTF-8")
-	}
-	if err := uniqueKeys(json.NewDecoder(bytes.NewReader(raw))); err != nil {
+	if err := unambiguous(raw); err != nil {
 		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -260,54 +258,17 @@ func canonicalJSON(raw []byte) (json.RawMessage, error) {
 	return out, err
 }
 
-// uniqueKeys fails on an object that has a key twice: two readers could
-// understand such an event differently.
-func uniqueKeys(d *json.Decoder) error {
-	type level struct {
-		keys map[string]bool // nil in an array
-		key  bool            // whether the next string is a key
-	}
-	var stack []level
-	d.UseNumber()
-	for {
-		t, err := d.Token()
-		if err == io.EOF {
+// unambiguous fails on what is not UTF-8, and on an object that has a key twice: two readers could understand such
+// an event differently.
+func unambiguous(raw []byte) error {
+	for d := jsontext.NewDecoder(bytes.NewReader(raw)); d.StackDepth() <= 1000; {
+		if _, err := d.ReadToken(); err == io.EOF {
 			return nil
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
 		}
-		top := len(stack) - 1
-		if delim, ok := t.(json.Delim); ok && (delim == '}' || delim == ']') {
-			stack = stack[:top]
-			if top > 0 {
-				stack[top-1].key = true
-			}
-			continue
-		}
-		if top >= 0 && stack[top].keys != nil && stack[top].key {
-			k := t.(string)
-			if stack[top].keys[k] {
-				return fmt.Errorf("object has the key %.64q twice", k)
-			}
-			stack[top].keys[k] = true
-			stack[top].key = false
-			continue
-		}
-		switch t {
-		case json.Delim('{'):
-			stack = append(stack, level{keys: map[string]bool{}, key: true})
-		case json.Delim('['):
-			stack = append(stack, level{})
-		default:
-			if top >= 0 {
-				stack[top].key = true
-			}
-		}
-		if len(stack) > 1000 {
-			return errors.New("JSON is nested deeper than 1000 levels")
-		}
 	}
+	return errors.New("JSON is nested deeper than 1000 levels")
 }
 
 // marshal is json.Marshal without the escapes for HTML.

@@ -179,7 +179,7 @@ func (c *charged) onceAnswered(p past) error {
 	name := c.drawName()
 	answered, covered := p.first(key{byDraw, c.ensemble, c.draw.Name}),
 		p.first(key{byDrawCover, c.ensemble, c.draw.Name})
-	again := &DrawnError{Ensemble: name.Ensemble, Draw: name.Name}
+	by, cover := "", "" // the requests that answered the draw first, and that pay for further answers
 	for _, before := range []*charged{answered, covered} {
 		switch {
 		case before == nil:
@@ -189,15 +189,19 @@ func (c *charged) onceAnswered(p past) error {
 				"the teachers cast anew need another name (%s)", ErrDraw, name, before.id,
 				check.Parameter("draw"))
 		case before.draw.Covers:
-			again.Covered = before.id
+			cover = before.id
 		default:
-			again.By = before.id
+			by = before.id
 		}
 	}
-	if again.By+again.Covered != "" && c.paidBy == "" && !c.draw.Covers {
-		return again
+	switch {
+	case by+cover == "" || c.paidBy != "" || c.draw.Covers:
+		return nil
+	case cover != "":
+		return fmt.Errorf("%w: draw %v is covered by the charge %q, which pays for further answers", ErrDrawn, name, cover)
 	}
-	return nil
+	return fmt.Errorf("%w: draw %v was answered by the request %q; one more charge must cover the draw before it is "+
+		"answered again", ErrDrawn, name, by)
 }
 
 // paid: whoever is said to have paid has paid for this. Nobody who was paid for pays.
@@ -228,7 +232,7 @@ func (c *charged) paid(p past) error {
 			c.quota.Table)
 	}
 	if why != "" {
-		return &UnpaidError{c.paidBy, why}
+		return fmt.Errorf("%w: the charge %q %s", ErrUnpaid, c.paidBy, why)
 	}
 	return c.withinQuota(p, payer)
 }

@@ -73,21 +73,15 @@ var (
 	ErrUnavailable = errors.New("the ledger cannot be reached")
 )
 
-var stores = struct {
-	sync.Mutex
-	open map[string]func(location string) (Store, error)
-}{open: map[string]func(string) (Store, error){}}
+var stores sync.Map // by scheme: a maker of stores
 
 // Register makes open the maker of stores for locations that begin with scheme and "://": of
 // lower case, as "postgres". It is for the init function of a package, and a second one for a
 // scheme panics, as it does in database/sql. Errors of open must not hold a password.
 func Register(scheme string, open func(location string) (Store, error)) {
-	stores.Lock()
-	defer stores.Unlock()
-	if _, ok := stores.open[scheme]; ok {
+	if _, there := stores.LoadOrStore(scheme, open); there {
 		panic("ledger: store " + scheme + " is registered twice")
 	}
-	stores.open[scheme] = open
 }
 
 // openStore returns the store of a location, which need not have a ledger yet.
@@ -96,14 +90,12 @@ func openStore(location string) (Store, error) {
 	if scheme == "" {
 		return newFileStore(location)
 	}
-	stores.Lock()
-	open := stores.open[scheme]
-	stores.Unlock()
-	if open == nil {
+	open, there := stores.Load(scheme)
+	if !there {
 		return nil, check.Want("ledger", Display(location),
 			"a path, or a URL of a store that this program has (a file of such a name begins with ./)")
 	}
-	return open(location)
+	return open.(func(string) (Store, error))(location)
 }
 
 // schemeOf returns the scheme of a URL in lower case, "" for a path.

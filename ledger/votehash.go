@@ -270,10 +270,7 @@ func readSecret(path string) (s secret, err error) {
 // ledger may be the one that comes into being.
 func ensureSecret(path string) (s secret, err error) {
 	rand.Read(s[:]) // never fails: crypto/rand ends the program instead
-	err = atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(s.encode())
-		return err
-	})
+	err = atomicfile.WriteNew(path, 0o600, atomicfile.Bytes(s.encode()))
 	if errors.Is(err, fs.ErrExist) {
 		return readSecret(path)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -114,10 +113,7 @@ func (s *secret) save() error {
 	if s == nil {
 		return nil
 	}
-	err := atomicfile.Replace(atomicfile.Target(s.path), 0o600, func(w io.Writer) error {
-		_, err := w.Write(s.of.seal(s.state()))
-		return err
-	})
+	err := atomicfile.Replace(atomicfile.Target(s.path), 0o600, atomicfile.Bytes(s.of.seal(s.state())))
 	if err != nil {
 		return &OutputError{err}
 	}

@@ -168,6 +168,14 @@ func createTemp(name, target string, perm fs.FileMode) (*File, error) {
 	return nil, fmt.Errorf("write %s: no free name for a temporary file in %s", name, dir)
 }
 
+// Bytes writes the content of a file that is in memory, for Write, Replace and WriteNew.
+func Bytes(content []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
+}
+
 // fill runs fn on f and commits, or aborts on any error or panic.
 func (f *File) fill(fn func(io.Writer) error) error {
 	defer f.Abort()

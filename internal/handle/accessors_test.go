@@ -37,7 +37,7 @@ var notReached = map[string][]string{
 		"learn/prepare.Rules.Stated", "learn/prepare.SchemaColumn.MarshalJSON",
 		"learn/federated.Plan.Plan", "learn/shuffled.Forecast.Quote", "learn/shuffled.Plan.Plan",
 		"learn/shuffled.Plan.Price", "learn/shuffled.Plan.Priced", "learn/train.Plan.Bound",
-		"learn/train.Plan.Compare", "release.HistoryEntry.Row", "release.Part.MarshalText",
+		"learn/train.Plan.Compare", "ledger.Digest.MarshalText", "release.HistoryEntry.Row", "release.Part.MarshalText",
 		"learn/shuffled/iteration.Steps.Contraction", "learn/train.Problem.Optimum",
 		"learn/train.Release.Checkpoint", "learn/train.Release.Choice",
 		"learn/train.Simulation.Checkpoint", "learn/train.Simulation.Choice", "plan.Law.Leads", "plan.Losses.ClassShares", "plan.Plan.Table",
