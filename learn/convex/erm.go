@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -11,6 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // erm is the minimisation of
@@ -77,39 +77,19 @@ func (e *erm) regularise(lambda, suggested float64) error {
 	return nil
 }
 
-// solve sets w to a point with ‖∇J(w)‖ ≤ γ, rounding errors of the gradient included, by
-// Nesterov's method for strongly convex functions (Introductory Lectures on Convex
-// Optimization, 2004, Section 2.2). J falls to within (1-√(λ/L))ᵏ·L·‖w*‖² of its minimum, and
-// ‖w*‖ ≤ (L0·R+‖b‖)/λ, so the number of steps that always suffice is known beforehand: that the
-// search ends with a certificate does not depend on the data.
+// solve sets w to a point with ‖∇J(w)‖ ≤ γ. The minimiser is no longer than (L0·R+‖b‖)/λ.
 func (e *erm) solve(ctx context.Context, rows *data.Records, b, w []float64) error {
-	smooth := (e.curvature*e.Radius*e.Radius + e.lambda) * (1 + slack)
-	far := (e.norm + vec.Norm(b)) / e.lambda
-	// At the extrapolated points ‖∇J‖ ≤ 3L√(2·gap/λ).
-	orders := math.Log(18) + 3*math.Log(smooth) + 2*math.Log(far) - 2*math.Log(e.tolerance/2) -
-		math.Log(e.lambda)
-	limit := 100 + 2*math.Sqrt(smooth/e.lambda)*max(1, orders)
-	root := math.Sqrt(e.lambda / smooth)
-	momentum := (1 - root) / (1 + root)
-	v, before, g := make([]float64, e.d), make([]float64, e.d), make([]float64, e.d)
 	sum := make([]float64, e.d)
 	clear(w)
-	for k := 0.0; k < limit; k++ {
-		if err := e.gradient(ctx, rows, b, v, g, sum); err != nil {
-			return err
-		}
-		if vec.Norm(g)*(1+vec.Slack(e.d))+e.rounding(b, v) <= e.tolerance {
-			copy(w, v)
-			return nil
-		}
-		copy(before, w)
-		for j := range w {
-			w[j] = v[j] - g[j]/smooth
-			v[j] = w[j] + momentum*(w[j]-before[j])
-		}
-	}
-	// Cannot happen: tolerate chose what float64 reaches.
-	return fmt.Errorf("no point with a gradient of norm %g was found in %g steps", e.tolerance, limit)
+	return train.Minimise(ctx, train.StronglyConvex{Convexity: e.lambda,
+		Smooth:    (e.curvature*e.Radius*e.Radius + e.lambda) * (1 + slack),
+		Far:       (e.norm + vec.Norm(b)) / e.lambda,
+		Tolerance: e.tolerance,
+		Gradient: func(ctx context.Context, g, v []float64) error {
+			return e.gradient(ctx, rows, b, v, g, sum)
+		},
+		Rounding: func(v []float64) float64 { return e.rounding(b, v) },
+	}, w)
 }
 
 // blockOf is the number of rows whose sum is formed before it is added to the others'. A sum of n

@@ -132,5 +132,5 @@ func (p *sampledPlan) fullBatch() error {
 		p.price.Notes = append(p.price.Notes, fmt.Sprintf(
 			"one release for all %d classes: a record's gradient is bounded over all of them together", p.classes))
 	}
-	return settle(&p.price, p.Target, true)
+	return p.price.SettleGaussian(p.Target, true)
 }

@@ -13,7 +13,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "scores on far vertices may be too large", File: "frankwolfe.go",
 			Old: "float64(s.Levels) * p.reach())", New: "float64(s.Levels))",
 			Killer: "TestScoresOfFarVertices"},
-		{Name: "a minimiser needs no certificate", File: "erm.go",
+		{Name: "a minimiser needs no certificate", File: "../train/strong.go",
 			Old: "return fmt.Errorf(\"no point with", New: "return nil\n\treturn fmt.Errorf(\"no point with",
 			Killer: "TestNoMinimiserWithoutACertificate"},
 		{Name: "steps leave the ball", File: "phased.go",

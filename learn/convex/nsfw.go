@@ -65,7 +65,7 @@ func (c NSFW) plan(n, d int) (*nsfwPlan, error) {
 		fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read",
 			p.c.Batches.Rounds, len(p.batches), p.c.Batches.Size, p.batches[len(p.batches)-1].to, p.n),
 		"each record is in one batch, whose noised estimate is all that shows it")
-	if err := settle(&p.price, p.Target, p.c.Noise == Calibrated); err != nil {
+	if err := p.price.SettleGaussian(p.Target, p.c.Noise == Calibrated); err != nil {
 		if p.c.Noise != Calibrated {
 			err = check.SettledBy(fmt.Errorf("%w: take calibrated noise", err), "noise=calibrated")
 		}

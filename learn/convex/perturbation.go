@@ -97,7 +97,7 @@ func (c OutputPerturbation) plan(n, d int) (*minimised, error) {
 		}}}
 	p.price.Notes = []string{fmt.Sprintf("lambda = %.6g; the minimiser is found to a gradient of "+
 		"norm %.3g", p.lambda, p.tolerance)}
-	return p, settle(&p.price, p.Target, true)
+	return p, p.price.SettleGaussian(p.Target, true)
 }
 
 // Plan prices the method for n records of dimension d.

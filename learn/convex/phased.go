@@ -178,7 +178,7 @@ func (p *phasedPlan) account() (err error) {
 			"epsilon is above sqrt(ln(1/delta)): the account holds, the source's bound on the risk is not "+
 				"stated there")
 	}
-	return settle(&p.price, p.Target, p.c.Noise == Calibrated)
+	return p.price.SettleGaussian(p.Target, p.c.Noise == Calibrated)
 }
 
 // Compare prices the printed noise as the text has it and as it is, and the calibrated noise.

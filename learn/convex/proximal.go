@@ -177,7 +177,7 @@ func (p *proximalPlan) account() (err error) {
 		b.Deviation = b.Sensitivity * math.Sqrt(float64(p.c.Steps)) * p.star
 		p.price.Blocks = append(p.price.Blocks, b)
 	}
-	return settle(&p.price, p.Target, true)
+	return p.price.SettleGaussian(p.Target, true)
 }
 
 // Plan returns the plan for others.

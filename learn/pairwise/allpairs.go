@@ -161,7 +161,7 @@ func (c FullBatch) plan(n, d int) (*phased, error) {
 		})
 	if err == nil && p.noise == train.Printed {
 		b := p.price.Blocks[0]
-		p.rows = []train.PriceRow{{Noise: train.Printed,
+		p.known = []train.PriceRow{{Noise: train.Printed,
 			Reading: "published: the last iterate moves by 4GηT/n", Sensitivity: b.Sensitivity,
 			Deviation: b.Deviation, Epsilon: p.Target.Epsilon, InUse: true, Holds: true}}
 	}
@@ -169,13 +169,13 @@ func (c FullBatch) plan(n, d int) (*phased, error) {
 }
 
 // descend does the steps of a phase of FullBatch.
-func (e *phasedRun) descend(ctx context.Context, b train.Block, steps int) error {
-	sum := newPairSum(&e.p.task, e.rows, b.From, b.To)
+func (e *pairWalk) descend(ctx context.Context, b train.Block, steps int) error {
+	sum, g := newPairSum(&e.p.task, e.rows, b.From, b.To), make([]float64, e.p.d)
 	for range steps {
-		if err := sum.gradient(ctx, e.z, e.u); err != nil {
+		if err := sum.gradient(ctx, g, e.u); err != nil {
 			return err
 		}
-		floats.AddScaled(e.u, -b.StepSize, e.z)
+		floats.AddScaled(e.u, -b.StepSize, g)
 		e.p.project(e.u)
 		floats.Add(e.sum, e.u)
 	}

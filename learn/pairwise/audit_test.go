@@ -318,8 +318,8 @@ func TestAuditMinimised(t *testing.T) {
 	}
 	// Not regularised enough: the minimiser moves further than the account has it.
 	loose := *sound
-	loose.phases = slices.Clone(sound.phases)
-	loose.phases[0].alpha /= 2
+	loose.solved = slices.Clone(sound.solved)
+	loose.solved[0].alpha /= 2
 	if !audited(t, worlds, promise, start(&loose), see) {
 		t.Error("mutant \"half the regulariser\" passes")
 	}

@@ -59,7 +59,7 @@ type SPAUC struct {
 // Plan checks the method for n records of dimension d.
 func (c OLP) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
-func (c OLP) plan(n, d int) (*open, error) {
+func (c OLP) plan(n, d int) (*planned, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 200
 	}
@@ -72,7 +72,7 @@ func (c OLP) plan(n, d int) (*open, error) {
 // Plan checks the method for n records of dimension d.
 func (c OAM) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
-func (c OAM) plan(n, d int) (*open, error) {
+func (c OAM) plan(n, d int) (*planned, error) {
 	if c.Buffer == 0 {
 		c.Buffer = 100
 	}
@@ -88,7 +88,7 @@ func (c OAM) plan(n, d int) (*open, error) {
 // Plan checks the method for n records of dimension d.
 func (c SPAUC) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
-func (c SPAUC) plan(n, d int) (*open, error) {
+func (c SPAUC) plan(n, d int) (*planned, error) {
 	return passesOver(c.Setting, "spauc", n, d, c.Passes, &c.Schedule, 0, []any{c.Schedule},
 		func(e *passRun, t, i int) {
 			spaucStep(e, c.At(t), i)
@@ -97,7 +97,7 @@ func (c SPAUC) plan(n, d int) (*open, error) {
 
 // passesOver is a plan that makes a step on each record of each shuffled pass.
 func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, buffer int,
-	details []any, step func(e *passRun, t, i int), output Output) (*open, error) {
+	details []any, step func(e *passRun, t, i int), output Output) (*planned, error) {
 	p, err := newOpen(s, name, n, d, passesOr10(passes), schedule)
 	if err != nil {
 		return nil, err

@@ -103,12 +103,7 @@ func (c Metric) plan(n, d int) (*metricPlan, error) {
 		return nil, check.Want("step size", c.StepSize, "larger: the noise would be lost in rounding")
 	}
 	// The phases have records of their own: the run costs what one does.
-	event := accountant.Gaussian{NoiseMultiplier: min(p.price.Blocks[0].Multiplier(),
-		accountant.MaxNoise), Neighbours: accountant.ReplaceOne}
-	for _, b := range p.price.Blocks {
-		event.NoiseMultiplier = min(event.NoiseMultiplier, b.Multiplier())
-	}
-	return p, p.price.Settle(event, accountant.MethodGaussian, c.Target, true)
+	return p, p.price.SettleGaussian(c.Target, true)
 }
 
 // metricPlan is a priced Metric.

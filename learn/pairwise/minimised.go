@@ -42,12 +42,11 @@ const tolerance = 1e-3
 
 // minimised is a priced plan.
 type minimised struct {
-	task
+	planned
 	noise  train.Noise
 	zeta   float64
 	star   float64 // noise per sensitivity that the target needs
-	phases []objective
-	price  train.Price
+	solved []objective
 }
 
 // objective is the function that phase k minimises.
@@ -71,7 +70,11 @@ func (c Minimised) plan(n, d int) (*minimised, error) {
 		return nil, check.Want("number of records", n,
 			"at least 4: the phases have n/2, n/4, … records, 2 or more")
 	}
-	p := &minimised{task: t}
+	p := &minimised{planned: planned{task: t}}
+	p.rows = p.compare
+	p.start = func(own *data.Records, coins train.Coins) train.Run {
+		return newMinimisedRun(p, own, coins.Normals())
+	}
 	p.price = train.Price{Method: "minimised", Records: n, Dim: d, Relation: t.Neighbours}
 	star, err := train.NoiseFor(t.Target)
 	if err != nil {
@@ -95,18 +98,11 @@ func (c Minimised) plan(n, d int) (*minimised, error) {
 	if err := p.makePhases(scale); err != nil {
 		return nil, err
 	}
-	least := math.Inf(1)
-	for _, b := range p.price.Blocks {
-		least = min(least, b.Multiplier())
-	}
-	event := accountant.Event(accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise),
-		Neighbours: t.Neighbours})
-	if err := p.price.Settle(event, accountant.MethodGaussian, t.Target,
-		p.noise == train.Calibrated); err != nil {
+	if err := p.price.SettleGaussian(t.Target, p.noise == train.Calibrated); err != nil {
 		return nil, check.SettledBy(err, "noise=calibrated")
 	}
 	p.star = star
-	first := p.phases[0]
+	first := p.solved[0]
 	p.price.Notes = []string{
 		fmt.Sprintf("zeta = %.6g, G = %.6g; the first minimiser is found to a gradient of norm %.3g, "+
 			"of a loss at most %.3g below the stated", p.zeta, p.norm, first.tolerance, first.bias),
@@ -131,12 +127,9 @@ func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 
 // makePhases sets blocks and objectives, for noise scale·Gζ_k.
 func (p *minimised) makePhases(scale float64) error {
-	size, from := 1.0, 0
-	if p.Ball > 0 {
-		size = p.diameter()
-	}
-	for k, records := 1, p.n/2; records >= 2; k, records = k+1, records/2 {
-		zeta, n := p.zeta/math.Pow(4, float64(k)), float64(records)
+	var details []any
+	err := p.phases(p.zeta, func(_ int, b *train.Block) error {
+		zeta, n := b.StepSize, float64(b.To-b.From)
 		o := objective{task: p.task, alpha: 2 / (zeta * n)}
 		// Half of the source's tolerance.
 		o.bias = p.norm * p.norm * zeta / n / 2
@@ -153,39 +146,30 @@ func (p *minimised) makePhases(scale float64) error {
 		}
 		// At most n²/4 of the n(n-1)/2 pairs are of two classes.
 		o.curvature = o.task.smooth * n / (2 * (n - 1)) * (1 + train.Slack)
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + records, Releases: 1,
-			StepSize: zeta}
 		// The centre is in W, or no longer than a thousand times what noise makes it, and the
 		// minimiser within G/α of it.
 		length := p.norm/o.alpha + p.Ball
 		if p.Ball == 0 {
 			length += 1000 * (1 + scale*p.norm*p.zeta*math.Sqrt(float64(p.d)))
 		}
-		o.tolerance = max(tolerance*p.occurrence*p.norm/n, 4*o.rounding(records, length))
+		o.tolerance = max(tolerance*p.occurrence*p.norm/n, 4*o.rounding(b.To-b.From, length))
 		b.Sensitivity = (p.occurrence*p.norm/n + 2*o.tolerance) / o.alpha * (1 + train.Slack)
 		b.Deviation = scale * p.norm * zeta * (1 + train.Slack)
 		if p.noise == train.Calibrated { // also where the solver's tolerance had to be wider
 			b.Deviation *= max(1, b.Sensitivity/(p.norm*zeta*p.occurrence/2*(1+2*tolerance)))
 		}
-		if b.Deviation < leastNoise*size {
-			break
-		}
-		p.price.Blocks, p.phases = append(p.price.Blocks, b), append(p.phases, o)
-		from = b.To
+		p.solved = append(p.solved, o)
+		return nil
+	})
+	for _, o := range p.solved[:p.rounds] {
+		details = append(details, o.task.Loss.Name(), o.alpha, o.tolerance)
 	}
-	if len(p.phases) == 0 {
-		return check.Want("step size", p.zeta, "larger: its noise is within the rounding of float64")
-	}
-	return nil
+	p.details = details
+	return err
 }
 
-// Plan returns the plan for others.
-func (p *minimised) Plan() train.Plan {
-	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
-}
-
-// Compare prices the source's noise as printed and corrected, and the noise in use.
-func (p *minimised) Compare() ([]train.PriceRow, error) {
+// compare prices the source's noise as printed and corrected, and the noise in use.
+func (p *minimised) compare() ([]train.PriceRow, error) {
 	var rows []train.PriceRow
 	b := p.price.Blocks[0]
 	unit := p.norm * b.StepSize
@@ -222,19 +206,4 @@ func (p *minimised) Compare() ([]train.PriceRow, error) {
 		Holds: true}
 	rows = append(rows, certified)
 	return rows, nil
-}
-
-// Train returns the method on these records.
-func (p *minimised) Train(r *data.Records) (train.Algorithm, error) {
-	own, err := p.take(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	var details []any
-	for _, o := range p.phases {
-		details = append(details, o.task.Loss.Name(), o.alpha, o.tolerance)
-	}
-	last := p.price.Blocks[len(p.price.Blocks)-1]
-	return newAlgorithm(&p.task, p.price, own, len(p.phases), last.Deviation, details,
-		func(coins train.Coins) train.Run { return newMinimisedRun(p, own, coins.Normals()) }), nil
 }

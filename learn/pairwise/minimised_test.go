@@ -41,7 +41,7 @@ func TestMinimisedSchedule(t *testing.T) {
 		s := hingeSetting(t)
 		s.Ball, s.Target.Delta = c.ball, c.delta
 		p := minimisedPlan(t, Minimised{Setting: s, Noise: Corrected}, c.n, c.d)
-		b, o := p.price.Blocks[0], p.phases[0]
+		b, o := p.price.Blocks[0], p.solved[0]
 		must.Near(t, "zeta", p.zeta, c.zeta, 1e-8)
 		must.Near(t, "zeta_1", b.StepSize, c.first, 1e-8)
 		must.Near(t, "alpha_1", o.alpha, c.alpha, 2e-6)
@@ -49,7 +49,7 @@ func TestMinimisedSchedule(t *testing.T) {
 		must.Near(t, "tolerance", 2*o.bias, c.gap, 1e-6)
 		must.Near(t, "radius", p.norm*b.StepSize*float64(b.To-b.From),
 			map[int]float64{256: 7.868001e-1, 4096: 2 * 3.96408673e-3 * 2048}[c.n], 1e-6)
-		rows, err := p.Compare()
+		rows, err := p.compare()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestMinimisedSchedule(t *testing.T) {
 	// E10: the printed noise breaks (1, 1e-5) by Lemma 5, and the corrected does not. By chance
 	// the certified solver, with Gζ in place of 4Gζ, has room for it.
 	printed.Target.Delta = 1e-5
-	rows, err := minimisedPlan(t, Minimised{Setting: printed}, 256, 8).Compare()
+	rows, err := minimisedPlan(t, Minimised{Setting: printed}, 256, 8).compare()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestMinimisedSolver(t *testing.T) {
 	}
 	w := make([]float64, 8)
 	for k, b := range p.price.Blocks[:4] {
-		o, v := p.phases[k], make([]float64, 8)
+		o, v := p.solved[k], make([]float64, 8)
 		if err := o.minimise(t.Context(), own, b.From, b.To, w, v); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestRandomStepsReachTheMinimum(t *testing.T) {
 	}
 	centre := make([]float64, 8)
 	for k, b := range p.price.Blocks[:4] {
-		n, o, exact := b.To-b.From, p.phases[k], make([]float64, 8)
+		n, o, exact := b.To-b.From, p.solved[k], make([]float64, 8)
 		if err := o.minimise(t.Context(), own, b.From, b.To, centre, exact); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestRamp(t *testing.T) {
 func TestMinimisedPaysForItsTolerance(t *testing.T) {
 	p := minimisedPlan(t, Minimised{Setting: setting(t)}, 256, 4)
 	for k, b := range p.price.Blocks {
-		o := p.phases[k]
+		o := p.solved[k]
 		want := (p.occurrence*p.norm/float64(b.To-b.From) + 2*o.tolerance) / o.alpha
 		if !(o.tolerance > 0) || b.Sensitivity < want || b.Deviation < want*p.star {
 			t.Errorf("%s: sensitivity %g and noise %g, for %g and %g", b.Name, b.Sensitivity, b.Deviation,

@@ -45,17 +45,15 @@ type Cyclic struct {
 
 // phased is a priced plan of either method, or of FullBatch.
 type phased struct {
-	task
+	planned
 	form   phaseForm
 	noise  train.Noise
 	rule   Rule // of Localized
 	passes int  // of Cyclic
 	eta    float64
 	blocks []draws
-	// scales are M_k: σ_k = M_k·Gη_k. readings explain M_k, for Compare.
-	scales []float64
-	price  train.Price
-	rows   []train.PriceRow // of methods whose sensitivity is certain
+	scales []float64        // M_k: σ_k = M_k·Gη_k
+	known  []train.PriceRow // of methods whose sensitivity is certain
 }
 
 // phaseForm names the way a phase goes through its records.
@@ -132,29 +130,23 @@ func (p *phased) deterministic(eta, first float64,
 	if err := p.fill(func(k int) float64 { return p.occurrence * moved(p.blocks[k]) }); err != nil {
 		return nil, err
 	}
-	least := math.Inf(1)
-	for _, b := range p.price.Blocks {
-		least = min(least, b.Multiplier())
-	}
-	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise),
-		Neighbours: p.Neighbours}
 	once := moved(p.blocks[0])
-	p.rows = []train.PriceRow{p.row(train.Calibrated, "a record counts as in two pairs (2·2Gη)",
+	p.known = []train.PriceRow{p.row(train.Calibrated, "a record counts as in two pairs (2·2Gη)",
 		4*once, 4*once*star, p.Target.Epsilon)}
 	if p.occurrence < 4 {
-		p.rows = append(p.rows, p.row(train.Calibrated,
+		p.known = append(p.known, p.row(train.Calibrated,
 			"of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once,
 			p.scales[0], p.Target.Epsilon))
 	}
-	p.rows[len(p.rows)-1].InUse = true
+	p.known[len(p.known)-1].InUse = true
 	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack),
 		accountant.MaxNoise)
 	// A row to compare with: beyond the accountant's range there is none, and the plan stands.
 	if epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta); err == nil {
-		p.rows = append(p.rows, p.row(classical, "the same by the formula √(2·ln(1.25/δ))/ε",
+		p.known = append(p.known, p.row(classical, "the same by the formula √(2·ln(1.25/δ))/ε",
 			p.occurrence*once, p.occurrence*once*m, epsilon))
 	}
-	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
+	return p, p.price.SettleGaussian(p.Target, true)
 }
 
 func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error) {
@@ -169,11 +161,13 @@ func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error
 		return nil, check.Want("number of records", n,
 			"at least 4: the phases have n/2, n/4, … records, 2 or more")
 	}
-	p := &phased{task: t, form: form, noise: train.Calibrated}
+	p := &phased{planned: planned{task: t}, form: form, noise: train.Calibrated}
 	if err := p.ready(eta); err != nil {
 		return nil, err
 	}
 	p.price = train.Price{Method: string(form), Records: n, Dim: d, Relation: t.Neighbours}
+	p.rows = p.compare
+	p.start = func(own *data.Records, coins train.Coins) train.Run { return newPhasedRun(p, own, coins) }
 	return p, nil
 }
 
@@ -216,44 +210,14 @@ func defaultStep(diameter, norm, smooth, first, scale float64, d int) float64 {
 
 // fill sets the blocks, of sensitivities in units of Gη_k.
 func (p *phased) fill(sensitivity func(k int) float64) error {
-	scale := 1.0
-	if p.Ball > 0 {
-		scale = p.diameter()
-	}
-	from := 0
-	for k, d := range p.blocks {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + d.records,
-			Releases: 1, StepSize: p.eta / math.Pow(4, float64(k+1))}
-		unit := p.norm * b.StepSize * (1 + train.Slack)
-		b.Sensitivity, b.Deviation = sensitivity(k)*unit, p.scales[k]*unit
-		if b.Deviation < leastNoise*scale {
-			break
-		}
-		p.price.Blocks = append(p.price.Blocks, b)
-		from = b.To
-	}
 	p.price.Notes = []string{
 		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an "+
 			"occurrence", p.eta, p.norm, p.smooth, p.occurrence),
 	}
-	if len(p.price.Blocks) == 0 {
-		return check.Want("step size", p.eta, "larger: its noise is within the rounding of float64")
-	}
-	return nil
-}
-
-// Plan returns the plan for others.
-func (p *phased) Plan() train.Plan {
-	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
-}
-
-// Train returns the method on these records.
-func (p *phased) Train(r *data.Records) (train.Algorithm, error) {
-	own, err := p.take(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	blocks := p.price.Blocks
-	return newAlgorithm(&p.task, p.price, own, len(blocks), blocks[len(blocks)-1].Deviation, p.blocks,
-		func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins) }), nil
+	p.details = p.blocks
+	return p.phases(p.eta, func(k int, b *train.Block) error {
+		unit := p.norm * b.StepSize * (1 + train.Slack)
+		b.Sensitivity, b.Deviation = sensitivity(k)*unit, p.scales[k]*unit
+		return nil
+	})
 }

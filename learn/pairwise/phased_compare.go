@@ -10,9 +10,9 @@ import (
 
 // Compare returns, for the first phase, which costs most, a row for each bound on the sensitivity,
 // with the noise that the target needs under it. Cost: up to seconds.
-func (p *phased) Compare() ([]train.PriceRow, error) {
+func (p *phased) compare() ([]train.PriceRow, error) {
 	if p.form != drawn {
-		return slices.Clone(p.rows), nil
+		return slices.Clone(p.known), nil
 	}
 	return p.ways()
 }

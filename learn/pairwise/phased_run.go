@@ -32,50 +32,77 @@ const (
 // checkEvery is after how many steps the context is looked at.
 const checkEvery = 1024
 
-// phasedRun is one run of a phased plan. Its state is the last noised average, in W.
-type phasedRun struct {
-	p     *phased
-	rows  samples
+// phaseRun is a run in phases: each goes on from the model that noise left, and ends with the noise of its
+// block and in W. Its state is that model.
+type phaseRun struct {
+	p     *planned
 	noise normals
-	coins train.Coins
-	rng   rand.ChaCha8
+	// walk sets to to the model of phase k before noise, from w.
+	walk func(ctx context.Context, k int, b train.Block, w, to []float64) error
 
-	w         []float64 // w_k
-	u, sum, z []float64
+	w, to, z []float64
 }
 
-func newPhasedRun(p *phased, rows samples, coins train.Coins) *phasedRun {
+func newPhaseRun(p *planned, noise normals, walk func(ctx context.Context, k int, b train.Block,
+	w, to []float64) error) *phaseRun {
 	v := func() []float64 { return make([]float64, p.d) }
-	return &phasedRun{p: p, rows: rows, noise: coins.Normals(), coins: coins, w: v(), u: v(), sum: v(),
-		z: v()}
+	return &phaseRun{p: p, noise: noise, walk: walk, w: v(), to: v(), z: v()}
 }
 
 // State returns w_k, which is all that passes from phase to phase: the proof needs that nothing
 // else does, neither an iterate nor a record to be paired.
-func (e *phasedRun) State() []train.Vector { return []train.Vector{{Name: "w", Values: e.w}} }
+func (e *phaseRun) State() []train.Vector { return []train.Vector{{Name: "w", Values: e.w}} }
 
 // Output returns w_k.
-func (e *phasedRun) Output() []float64 { return e.w }
+func (e *phaseRun) Output() []float64 { return e.w }
 
 // Round does phase k+1.
-func (e *phasedRun) Round(ctx context.Context, k int) error {
-	b, steps := e.p.price.Blocks[k], e.p.blocks[k].steps
-	copy(e.u, e.w)
-	clear(e.sum)
-	if err := e.walk(ctx, k, b, steps); err != nil {
+func (e *phaseRun) Round(ctx context.Context, k int) error {
+	b := e.p.price.Blocks[k]
+	if err := e.walk(ctx, k, b, e.w, e.to); err != nil {
 		return err
+	}
+	if b.Deviation == 0 { // of a method that promises nothing
+		copy(e.w, e.to)
+		return nil
 	}
 	e.noise.Restart(streamNoise, k)
 	e.noise.Fill(e.z)
 	for j := range e.w {
-		e.w[j] = e.sum[j]/float64(steps) + b.Deviation*e.z[j]
+		e.w[j] = e.to[j] + b.Deviation*e.z[j]
 	}
 	e.p.project(e.w)
 	return nil
 }
 
+// pairWalk goes through the pairs of a phase and averages the iterates.
+type pairWalk struct {
+	p      *phased
+	rows   samples
+	coins  train.Coins
+	rng    rand.ChaCha8
+	u, sum []float64
+}
+
+func newPhasedRun(p *phased, rows samples, coins train.Coins) *phaseRun {
+	e := &pairWalk{p: p, rows: rows, coins: coins, u: make([]float64, p.d), sum: make([]float64, p.d)}
+	return newPhaseRun(&p.planned, coins.Normals(), func(ctx context.Context, k int, b train.Block,
+		w, to []float64) error {
+		copy(e.u, w)
+		clear(e.sum)
+		steps := p.blocks[k].steps
+		if err := e.walk(ctx, k, b, steps); err != nil {
+			return err
+		}
+		for j, s := range e.sum {
+			to[j] = s / float64(steps)
+		}
+		return nil
+	})
+}
+
 // walk adds the iterates of a phase to sum.
-func (e *phasedRun) walk(ctx context.Context, k int, b train.Block, steps int) error {
+func (e *pairWalk) walk(ctx context.Context, k int, b train.Block, steps int) error {
 	switch e.p.form {
 	case allPairs:
 		return e.descend(ctx, b, steps)
@@ -107,7 +134,7 @@ func (e *phasedRun) walk(ctx context.Context, k int, b train.Block, steps int) e
 func shift(p, k, n int) int { return 1 + p*(n/2)/k }
 
 // cycle does the passes of a phase of Cyclic.
-func (e *phasedRun) cycle(ctx context.Context, b train.Block) error {
+func (e *pairWalk) cycle(ctx context.Context, b train.Block) error {
 	n := b.To - b.From
 	for p := range e.p.passes {
 		before := b.From + n - shift(p, e.p.passes, n)

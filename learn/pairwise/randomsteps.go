@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -48,10 +49,8 @@ func stepsOfPhase(records int, delta float64) float64 {
 const maxRandomSteps = 1 << 37
 
 type randomSteps struct {
-	task
-	zeta  float64
-	price train.Price
-	rows  []train.PriceRow
+	planned
+	zeta float64
 }
 
 // Plan prices the method for n records of dimension d.
@@ -71,7 +70,7 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 			"fewer: the first "+"phase alone would take %.3g steps; \"minimised\" finds the same minimiser",
 			steps)
 	}
-	p := &randomSteps{task: t}
+	p := &randomSteps{planned: planned{task: t}}
 	p.price = train.Price{Method: "random-steps", Records: n, Dim: d, Relation: t.Neighbours}
 	moves := t.occurrence/2 + 2 // in units of Gζ_k
 	gamma := t.Target.Delta / 2
@@ -98,33 +97,27 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 		return nil, check.Want("noise", c.Noise, "calibrated, corrected or printed")
 	}
 	scale := moves * multiplier
-	same := minimised{task: t} // its ζ
+	same := minimised{planned: planned{task: t}} // its ζ
 	if p.zeta, err = same.chooseScale(c.Scale, scale); err != nil {
 		return nil, err
 	}
 	least := math.Inf(1)
-	from := 0
-	for k, records := 1, n/2; records >= 2; k, records = k+1, records/2 {
-		zeta := p.zeta / math.Pow(4, float64(k))
-		unit := t.norm * zeta
+	if err := p.phases(p.zeta, func(_ int, b *train.Block) error {
+		unit, records := t.norm*b.StepSize, b.To-b.From
 		// A sum of T iterates of that length is rounded T times, in both worlds.
 		rounding := 2 * 0x1p-51 * stepsOfPhase(records, t.Target.Delta) *
 			(t.Ball + unit*float64(records))
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + records, Releases: 1,
-			StepSize: zeta, Sensitivity: (moves*unit + rounding) * (1 + train.Slack)}
+		b.Sensitivity = (moves*unit + rounding) * (1 + train.Slack)
 		b.Deviation = scale * unit * (1 + train.Slack)
 		if noise == train.Calibrated {
 			b.Deviation = b.Sensitivity * multiplier
 		}
-		if b.Deviation < leastNoise*t.diameter() {
-			break
-		}
-		least = min(least, b.Multiplier())
-		p.price.Blocks = append(p.price.Blocks, b)
-		from = b.To
+		return nil
+	}); err != nil {
+		return nil, err
 	}
-	if len(p.price.Blocks) == 0 {
-		return nil, check.Want("step size", p.zeta, "larger: its noise is within the rounding of float64")
+	for _, b := range p.price.Blocks {
+		least = min(least, b.Multiplier())
 	}
 	e, err := event(least)
 	if err != nil {
@@ -139,74 +132,24 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 		stepsOfPhase(first.To-first.From, t.Target.Delta))}
 	// The rows of Minimised are of this method, but for its own in use.
 	same.price.Blocks, same.noise, same.star = p.price.Blocks, noise, 1
-	if p.rows, err = same.Compare(); err != nil {
+	rows, err := same.compare()
+	if err != nil {
 		return nil, err
 	}
-	p.rows = append(p.rows[:len(p.rows)-1], train.PriceRow{Noise: noise, Reading: "random steps, which " +
+	rows = append(rows[:len(rows)-1], train.PriceRow{Noise: noise, Reading: "random steps, which " +
 		"fail with probability δ/4 in each world", Sensitivity: first.Sensitivity,
 		Deviation: first.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true})
+	p.rows = func() ([]train.PriceRow, error) { return slices.Clone(rows), nil }
+	p.details = []any{p.zeta, "random steps"}
+	p.start = func(own *data.Records, coins train.Coins) train.Run {
+		at := newPhaseSteps(&p.task, own, coins)
+		return newPhaseRun(&p.planned, coins.Normals(), func(ctx context.Context, k int, b train.Block,
+			w, to []float64) error {
+			copy(to, w)
+			return at.run(ctx, k, b, p.norm, int(stepsOfPhase(b.To-b.From, p.Target.Delta)), to)
+		})
+	}
 	return p, nil
-}
-
-// Plan returns the plan for others.
-func (p *randomSteps) Plan() train.Plan {
-	return train.Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train}
-}
-
-// Compare prices the source's noise as printed and corrected, and the noise in use.
-func (p *randomSteps) Compare() ([]train.PriceRow, error) {
-	return append([]train.PriceRow(nil), p.rows...), nil
-}
-
-// Train returns the method on these records.
-func (p *randomSteps) Train(r *data.Records) (train.Algorithm, error) {
-	own, err := p.take(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	last := p.price.Blocks[len(p.price.Blocks)-1]
-	return newAlgorithm(&p.task, p.price, own, len(p.price.Blocks), last.Deviation,
-		[]any{p.zeta, "random steps"}, func(coins train.Coins) train.Run {
-			return newRandomStepsRun(p, own, coins, coins.Normals())
-		}), nil
-}
-
-// randomStepsRun is one run of RandomSteps. Its state is the last noised model, in W.
-type randomStepsRun struct {
-	p     *randomSteps
-	at    *phaseSteps
-	noise normals
-	w, z  []float64
-}
-
-func newRandomStepsRun(p *randomSteps, rows samples, coins train.Coins,
-	noise normals) *randomStepsRun {
-	return &randomStepsRun{p: p, at: newPhaseSteps(&p.task, rows, coins), noise: noise,
-		w: make([]float64, p.d), z: make([]float64, p.d)}
-}
-
-// State returns w_k.
-func (e *randomStepsRun) State() []train.Vector {
-	return []train.Vector{{Name: "w", Values: e.w}}
-}
-
-// Output returns w_k.
-func (e *randomStepsRun) Output() []float64 { return e.w }
-
-// Round does phase k+1.
-func (e *randomStepsRun) Round(ctx context.Context, k int) error {
-	b := e.p.price.Blocks[k]
-	steps := int(stepsOfPhase(b.To-b.From, e.p.Target.Delta))
-	if err := e.at.run(ctx, k, b, e.p.norm, steps, e.w); err != nil {
-		return err
-	}
-	e.noise.Restart(streamNoise, k)
-	e.noise.Fill(e.z)
-	for j := range e.w {
-		e.w[j] += b.Deviation * e.z[j]
-	}
-	e.p.project(e.w)
-	return nil
 }
 
 // phaseSteps does the steps of a phase of Algorithms 4 and 5.

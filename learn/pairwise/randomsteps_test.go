@@ -41,7 +41,7 @@ func TestRandomStepsSchedule(t *testing.T) {
 			certified.price.Blocks[0].StepSize) {
 		t.Error("random steps cost no more than the certified solver")
 	}
-	rows := must.Get(c.Compare())(t)
+	rows := must.Get(c.rows())(t)
 	if last := rows[len(rows)-1]; len(rows) != 4 || !last.InUse || last.Deviation != first.Deviation {
 		t.Errorf("%+v", rows)
 	}
@@ -90,7 +90,7 @@ func TestRandomStepsReachTheMinimiser(t *testing.T) {
 			if err := at.run(t.Context(), 0, b, p.norm, steps, w); err != nil {
 				t.Fatal(err)
 			}
-			if err := exact.phases[0].minimise(t.Context(), r, b.From, b.To, centre, v); err != nil {
+			if err := exact.solved[0].minimise(t.Context(), r, b.From, b.To, centre, v); err != nil {
 				t.Fatal(err)
 			}
 			// The smoothed loss's minimiser and that of F̃ are each within Gζ/2 or so of this one.

@@ -2,6 +2,7 @@ package pairwise
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -205,17 +206,64 @@ func move(w, x, x2 []float64, eta, coefficient float64) {
 	}
 }
 
-// newAlgorithm returns the algorithm of a task, a price and a way of running, on records that were
-// taken. details are the run's other parameters.
-func newAlgorithm(t *task, p train.Price, own *data.Records, rounds int, noise float64, details any,
-	start func(train.Coins) train.Run) train.Algorithm {
-	a := train.Algorithm{Cost: p.Cost, Rounds: rounds, NoiseScale: noise, Start: start,
+// planned is a method on a checked Setting, with its price and the way it runs.
+type planned struct {
+	task
+	price   train.Price
+	rounds  int                              // of a run
+	details any                              // parameters of a run that neither task nor price has
+	rows    func() ([]train.PriceRow, error) // nil without privacy
+	start   func(own *data.Records, coins train.Coins) train.Run
+}
+
+// Plan returns the plan for others.
+func (p *planned) Plan() train.Plan {
+	return train.Plan{Price: p.price.Clone(), Rows: p.rows, Train: p.Train}
+}
+
+// Train returns the method on these records.
+func (p *planned) Train(r *data.Records) (train.Algorithm, error) {
+	own, err := p.take(r)
+	if err != nil {
+		return train.Algorithm{}, err
+	}
+	noise := p.price.Blocks[len(p.price.Blocks)-1].Deviation
+	a := train.Algorithm{Cost: p.price.Cost, Rounds: p.rounds, NoiseScale: noise,
+		Start: func(coins train.Coins) train.Run { return p.start(own, coins) },
 		Digest: train.DigestOf(own.Digest(), "darrm pairwise %s v1\n%q %v %v %v %v\n%v %v %v\n%v\n",
-			p.Method, t.Loss.Name(), t.slope, t.Radius, t.Ball, t.n, rounds, noise, p.Blocks, details)}
-	if !(p.Cost.Epsilon >= 0) || math.IsInf(p.Cost.Epsilon, 1) {
+			p.price.Method, p.Loss.Name(), p.slope, p.Radius, p.Ball, p.n, p.rounds, noise, p.price.Blocks,
+			p.details)}
+	if !(p.price.Cost.Epsilon >= 0) || math.IsInf(p.price.Cost.Epsilon, 1) {
 		a.Refused = errNotPrivate
 	}
-	return a
+	return a, nil
+}
+
+// phases sets the blocks of private phases of n/2, n/4, … records, 2 or more, with step sizes of a quarter, a
+// sixteenth, … of eta. make sets what is moved and the noise. Phases end before noise that rounding
+// would lose.
+func (p *planned) phases(eta float64, make func(k int, b *train.Block) error) error {
+	size := 1.0
+	if p.Ball > 0 {
+		size = p.diameter()
+	}
+	from := 0
+	for k, records := 0, p.n/2; records >= 2; k, records = k+1, records/2 {
+		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + records, Releases: 1,
+			StepSize: eta / math.Pow(4, float64(k+1))}
+		if err := make(k, &b); err != nil {
+			return err
+		}
+		if b.Deviation < leastNoise*size {
+			break
+		}
+		p.price.Blocks, from = append(p.price.Blocks, b), b.To
+	}
+	p.rounds = len(p.price.Blocks)
+	if p.rounds == 0 {
+		return check.Want("step size", eta, "larger: its noise is within the rounding of float64")
+	}
+	return nil
 }
 
 // errNotPrivate refuses the release of a model that no noise protects.

@@ -47,7 +47,7 @@ type SGD struct {
 // Plan checks the method for n records of dimension d.
 func (c SGD) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
-func (c SGD) plan(n, d int) (*open, error) {
+func (c SGD) plan(n, d int) (*planned, error) {
 	if c.Passes == 0 && c.Sampling == InOrder {
 		c.Passes = 1
 	}
@@ -147,7 +147,7 @@ type LocalizedSGD struct {
 // Plan checks the method for n records of dimension d.
 func (c LocalizedSGD) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
-func (c LocalizedSGD) plan(n, d int) (*open, error) {
+func (c LocalizedSGD) plan(n, d int) (*planned, error) {
 	phases := bits.Len(uint(max(n, 4))) - 2 // ⌊log₂ n⌋ - 1, so that each has 2 records or more
 	p, err := newOpen(c.Setting, "localized-sgd", n, d, phases, nil)
 	if err != nil {
@@ -177,40 +177,17 @@ func (c LocalizedSGD) plan(n, d int) (*open, error) {
 		from = to
 	}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
-		return &localizedRun{p: p, norm: norm, at: newPhaseSteps(&p.task, own, coins),
-			w: make([]float64, d)}
+		at := newPhaseSteps(&p.task, own, coins)
+		return newPhaseRun(p, nil, func(ctx context.Context, k int, b train.Block, w, to []float64) error {
+			copy(to, w)
+			return at.run(ctx, k, b, norm, b.To-b.From, to)
+		})
 	}
 	return p, nil
 }
 
-// localizedRun is one run of LocalizedSGD. Its state is the last phase's average.
-type localizedRun struct {
-	p    *open
-	norm float64
-	at   *phaseSteps
-	w    []float64
-}
-
-func (e *localizedRun) State() []train.Vector { return []train.Vector{{Name: "w", Values: e.w}} }
-func (e *localizedRun) Output() []float64     { return e.w }
-
-// Round does phase k+1.
-func (e *localizedRun) Round(ctx context.Context, k int) error {
-	b := e.p.price.Blocks[k]
-	return e.at.run(ctx, k, b, e.norm, b.To-b.From, e.w)
-}
-
-// open is a plan of a method that promises nothing.
-type open struct {
-	task
-	rounds  int
-	details any
-	price   train.Price
-	start   func(own *data.Records, coins train.Coins) train.Run
-}
-
-// newOpen checks what all methods without noise need, for rounds of n records.
-func newOpen(s Setting, name string, n, d, rounds int, schedule *Schedule) (*open, error) {
+// newOpen returns the plan of a method that promises nothing, for rounds of n records, without its start.
+func newOpen(s Setting, name string, n, d, rounds int, schedule *Schedule) (*planned, error) {
 	t, err := s.basic(n, d)
 	if err != nil {
 		return nil, err
@@ -223,28 +200,13 @@ func newOpen(s Setting, name string, n, d, rounds int, schedule *Schedule) (*ope
 			return nil, err
 		}
 	}
-	p := &open{task: t, rounds: rounds}
+	p := &planned{task: t, rounds: rounds}
 	p.price = train.Price{
 		Method: name, Records: n, Dim: d, Cost: accountant.Cost{Epsilon: math.Inf(1)},
 		Blocks: []train.Block{{Name: "all records", To: n}},
 		Notes:  []string{"the method promises no privacy"},
 	}
 	return p, nil
-}
-
-// Plan returns the plan for others.
-func (p *open) Plan() train.Plan {
-	return train.Plan{Price: p.price.Clone(), Train: p.Train}
-}
-
-// Train returns the method on these records.
-func (p *open) Train(r *data.Records) (train.Algorithm, error) {
-	own, err := p.take(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	return newAlgorithm(&p.task, p.price, own, p.rounds, 0, p.details,
-		func(c train.Coins) train.Run { return p.start(own, c) }), nil
 }
 
 // passesOr10 returns the number of passes, by default the literature's ten.

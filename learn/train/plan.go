@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -225,6 +226,29 @@ func (p *Price) Settle(event accountant.Event, bound accountant.Method, target a
 	}
 	p.Cost = best.Cost
 	return p.Within(target)
+}
+
+// SettleGaussian is Settle for blocks of normal noise. Blocks are fixed by the records' numbers, so that
+// neighbours differ in one of them, and nothing but noised vectors passes between them: the run
+// costs at most what its worst block does, as in parallel composition. Normal noise with the least
+// multiplier dominates all others. The releases of a block compose to one with the multiplier over
+// √releases.
+func (p *Price) SettleGaussian(target accountant.Cost, calibrated bool) error {
+	p = handle.Made(p)
+	if len(p.Blocks) == 0 {
+		return fmt.Errorf("%s: no blocks to price", p.Method)
+	}
+	worst := slices.MinFunc(p.Blocks, func(a, b Block) int {
+		m, n := a.Multiplier(), b.Multiplier()
+		return cmp.Compare(m*m/float64(a.Releases), n*n/float64(b.Releases))
+	})
+	event, err := accountant.Compose(accountant.Charge{
+		Event: accountant.Gaussian{NoiseMultiplier: min(worst.Multiplier(), accountant.MaxNoise),
+			Neighbours: p.Relation}, Count: worst.Releases})
+	if err != nil {
+		return err
+	}
+	return p.Settle(event, accountant.MethodGaussian, target, calibrated)
 }
 
 // Within refuses a price above its target.
