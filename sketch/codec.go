@@ -1,11 +1,8 @@
 package sketch
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"math/bits"
-	"slices"
 
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/sketch/wire"
@@ -83,26 +80,6 @@ func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, erro
 		return nil, errTooLarge()
 	}
 	return y, nil
-}
-
-// DecodeValues estimates the mean of a round from the k numbers of each client.
-func (c *Codec) DecodeValues(ctx context.Context, round uint64,
-	y map[uint64][]float64) ([]float64, error) {
-	c = handle.Made(c)
-	d := c.newDecoder(round)
-	for _, client := range slices.Sorted(maps.Keys(y)) {
-		if len(y[client]) != c.config.K {
-			return nil, wire.Errorf("of client %d: %d values, but it must have k = %d", client,
-				len(y[client]), c.config.K)
-		}
-		if err := wire.Finite(y[client]); err != nil {
-			return nil, fmt.Errorf("client %d: %w", client, err)
-		}
-		if err := d.add(client, slices.Clone(y[client])); err != nil {
-			return nil, err
-		}
-	}
-	return d.Mean(ctx)
 }
 
 // Numbers of a few bits each stand in messages one behind the other, the first in the lowest

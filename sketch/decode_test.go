@@ -189,7 +189,7 @@ func TestDecodeIsLinear(t *testing.T) {
 		var x [3][]float64
 		for i, y := range []map[uint64][]float64{a, b, mix} {
 			var err error
-			if x[i], err = c.DecodeValues(t.Context(), 0, y); err != nil {
+			if x[i], err = c.decodeValues(t.Context(), 0, y); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -208,7 +208,7 @@ func TestAblationsAgainstTheDefinition(t *testing.T) {
 				c := codec(t, Config{N: 3, K: k, D: 32, Ensemble: e, T: Transform{Rho: rho}, Root: 9,
 					Beta: BetaMode{BetaMonteCarlo, 10}})
 				y, _ := messages(t, c, 0, 2)
-				got, err := c.DecodeValues(t.Context(), 0, y)
+				got, err := c.decodeValues(t.Context(), 0, y)
 				if err != nil {
 					t.Fatal(err)
 				}

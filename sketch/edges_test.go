@@ -120,7 +120,7 @@ func TestConfigErrors(t *testing.T) {
 		T:    Transform{Custom: func(l float64) float64 { return l - 1 }},
 		Beta: BetaMode{BetaMonteCarlo, 3}})
 	y, _ := messages(t, c, 0, 1)
-	if _, err := c.DecodeValues(t.Context(), 0, y); err == nil ||
+	if _, err := c.decodeValues(t.Context(), 0, y); err == nil ||
 		!strings.Contains(err.Error(), "positive and finite") {
 		t.Errorf("a T below 0: %v", err)
 	}
@@ -138,11 +138,11 @@ func TestDropOuts(t *testing.T) {
 			}
 			cfg := full.config
 			cfg.N = len(y)
-			want, err := codec(t, cfg).DecodeValues(t.Context(), 2, y)
+			want, err := codec(t, cfg).decodeValues(t.Context(), 2, y)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := full.DecodeValues(t.Context(), 2, y)
+			got, err := full.decodeValues(t.Context(), 2, y)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -126,7 +126,7 @@ func TestValuesAndVectorsAreChecked(t *testing.T) {
 		"no message":               {},
 		"client 5 sent the larg":   {5: {1e308, 1e308, 1e308}, 6: {1, 1, 1}},
 	} {
-		if _, err := c.DecodeValues(t.Context(), 0, y); err == nil ||
+		if _, err := c.decodeValues(t.Context(), 0, y); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}

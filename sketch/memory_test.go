@@ -69,7 +69,7 @@ func BenchmarkRandK(b *testing.B) {
 				y[i] = make([]float64, k)
 			}
 			for b.Loop() {
-				if _, err := c.DecodeValues(b.Context(), 0, y); err != nil {
+				if _, err := c.decodeValues(b.Context(), 0, y); err != nil {
 					b.Fatal(err)
 				}
 			}

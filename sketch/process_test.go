@@ -136,7 +136,7 @@ func TestCancelled(t *testing.T) {
 	y, _ := messages(t, c, 0, 3)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.DecodeValues(ctx, 0, y); err == nil ||
+	if _, err := c.decodeValues(ctx, 0, y); err == nil ||
 		!strings.Contains(err.Error(), context.Canceled.Error()) {
 		t.Errorf("got %v", err)
 	}

@@ -37,7 +37,7 @@ func trials(t testing.TB, c Config, xs [][]float64, m int) (mean, deviation floa
 			}
 			y[uint64(i)] = v
 		}
-		got, err := co.DecodeValues(context.Background(), round, y)
+		got, err := co.decodeValues(context.Background(), round, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestS6Unbiased(t *testing.T) {
 				}
 				y[uint64(i)] = v
 			}
-			got, err := co.DecodeValues(t.Context(), round, y)
+			got, err := co.decodeValues(t.Context(), round, y)
 			if err != nil {
 				t.Fatal(err)
 			}

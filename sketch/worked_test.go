@@ -65,7 +65,7 @@ func TestA3WorkedExample(t *testing.T) {
 		}
 		near(t, "decode", z, want, 1e-9)
 	}
-	x, err := c.DecodeValues(t.Context(), 0, map[uint64][]float64{0: s.y[0], 1: s.y[1]})
+	x, err := c.decodeValues(t.Context(), 0, map[uint64][]float64{0: s.y[0], 1: s.y[1]})
 	if err != nil || math.Abs(x[0]-8.8333333333) > 1e-9 {
 		t.Errorf("x̂[0] = %g, %v", x[0], err)
 	}

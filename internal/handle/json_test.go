@@ -23,7 +23,7 @@ var notEncoded = map[string][]string{
 	"it is a function or a system of inequalities, and its parameters stand beside it": {
 		"accountant.Curve", "accountant.HockeyStick", "accountant.Profile", "accountant.Stopping",
 		"ensemble.JointPrice", "ensemble.Mechanism", "gamma.Func", "learn/federated/randomiser.OneBit",
-		"learn/geometry.L1Ball", "learn/geometry.LpBall", "learn/geometry.Simplex",
+		"learn/geometry.LpBall",
 		"learn/loss.Envelope", "learn/loss.Insensitive", "learn/loss.Network", "learn/loss.Pair",
 		"learn/loss.Pinball", "learn/loss.Softmax", "plan.Law", "plurality.Space", "plurality/answers.System", "release.Plan",
 	},

@@ -18,7 +18,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-func l1(t testing.TB, d int, r float64) geometry.L1Ball {
+func l1(t testing.TB, d int, r float64) geometry.OnAxes {
 	t.Helper()
 	return must.Get(geometry.NewL1Ball(d, r))(t)
 }

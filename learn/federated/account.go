@@ -130,7 +130,7 @@ func (p *Plan) localEvent() (accountant.Event, error) {
 // grow with it.
 func calibrate(name string, target accountant.Cost, method accountant.Method,
 	event func(x float64) (accountant.Event, error)) (float64, error) {
-	x, _, err := amplification.CalibrateBy(target, func(x float64) (float64, error) {
+	x, _, err := amplification.Calibrate(target, func(x float64) (float64, error) {
 		e, err := event(x)
 		if err != nil {
 			return 0, err

@@ -52,8 +52,6 @@ type OnAxes interface {
 	Signed() bool
 }
 
-var _, _ OnAxes = L1Ball{}, Simplex{}
-
 // Name returns "l1 ball" or "simplex", the radius and the dimension.
 func (a axes) Name() string {
 	kind := "simplex"
@@ -101,9 +99,6 @@ func (a axes) Vertex(i int) ([]int32, []float64) {
 
 // Minimize sets v to the first vertex where ⟨v, g⟩ is least.
 func (a axes) Minimize(v, g []float64) {
-	if a.dim == 0 {
-		return
-	}
 	best, least := 0, math.Inf(1)
 	for i := range a.Vertices() {
 		x := g[i%a.dim]

@@ -1,7 +1,7 @@
 // Package geometry has what keeps a model small: regularisers ψ and sets, by their proximal
 // maps and projections. Give a method's Config one of NoRegularizer, L1, L2 and Ball; a
 // regulariser of another program implements Regularizer. Methods without a projection take a
-// Set, by its linear minimisation: LpBall, and the polytopes L1Ball and Simplex.
+// Set, by its linear minimisation: LpBall, and the polytopes of NewL1Ball and NewSimplex.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for
 // those whose comments say otherwise.

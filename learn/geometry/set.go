@@ -3,7 +3,6 @@ package geometry
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,62 +96,16 @@ func (b LpBall) Minimize(v, g []float64) {
 	}
 }
 
-// L1Ball is ‖w‖₁ ≤ radius. Make it with NewL1Ball.
-type L1Ball struct{ axes }
-
-// NewL1Ball returns the ball of a dimension and a finite radius above 0.
-func NewL1Ball(dim int, radius float64) (L1Ball, error) {
+// NewL1Ball returns ‖w‖₁ ≤ radius, of a dimension and a finite radius above 0.
+func NewL1Ball(dim int, radius float64) (OnAxes, error) {
 	b := axes{dim, radius, true}
-	return L1Ball{b}, b.check()
+	return b, b.check()
 }
 
-// Project replaces v by the point of the ball next to it in ℓ2. Source: Duchi,
-// Shalev-Shwartz, Singer and Chandra, Efficient Projections onto the ℓ1-Ball (2008), Figure 1.
-func (b L1Ball) Project(v []float64) {
-	if Norm(v, 1) <= b.radius {
-		return
-	}
-	sizes := make([]float64, len(v))
-	for i, x := range v {
-		sizes[i] = math.Abs(x)
-	}
-	t := threshold(sizes, b.radius)
-	for i, x := range v {
-		v[i] = math.Copysign(max(math.Abs(x)-t, 0), x)
-	}
-}
-
-// Simplex is the set of w ≥ 0 with Σ w_i = radius. Make it with NewSimplex.
-type Simplex struct{ axes }
-
-// NewSimplex returns the simplex of a dimension and a finite radius above 0.
-func NewSimplex(dim int, radius float64) (Simplex, error) {
+// NewSimplex returns the set of w ≥ 0 with Σ w_i = radius, of a dimension and a finite radius above 0.
+func NewSimplex(dim int, radius float64) (OnAxes, error) {
 	s := axes{dim, radius, false}
-	return Simplex{s}, s.check()
-}
-
-// Project replaces v by the point of the simplex next to it in ℓ2. Source as L1Ball's.
-func (s Simplex) Project(v []float64) {
-	t := threshold(slices.Clone(v), s.radius)
-	for i, x := range v {
-		v[i] = max(x-t, 0)
-	}
-}
-
-// threshold returns the t for which Σ max(x_i - t, 0) is total. It sorts x.
-func threshold(x []float64, total float64) float64 {
-	slices.Sort(x)
-	sum, t := 0.0, 0.0
-	for k := range x {
-		u := x[len(x)-1-k]
-		sum += u
-		at := (sum - total) / float64(k+1)
-		if at >= u {
-			break
-		}
-		t = at
-	}
-	return t
+	return s, s.check()
 }
 
 // SetNames returns the sets that ParseSet takes, with letters for the numbers.

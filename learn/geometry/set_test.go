@@ -98,38 +98,6 @@ func TestVertices(t *testing.T) {
 	}
 }
 
-// A projection is a point of the set that no step towards another brings nearer: ⟨v-Πv, w-Πv⟩
-// ≤ 0 for every vertex w.
-func TestProjections(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.IntRange(1, 6).Draw(t, "d")
-		ball, _ := NewL1Ball(d, 2)
-		simplex, _ := NewSimplex(d, 2)
-		v := vector(t, d)
-		for _, c := range []struct {
-			p       Polytope
-			project func(v []float64)
-		}{{ball, ball.Project}, {simplex, simplex.Project}} {
-			x := append([]float64(nil), v...)
-			c.project(x)
-			if n := Norm(x, 1); n > 2+1e-9 || c.p == Polytope(simplex) &&
-				(math.Abs(floats.Sum(x)-2) > 1e-9 || floats.Min(x) < 0) {
-				t.Fatalf("%s: %v is outside", c.p.Name(), x)
-			}
-			list := enumerate(c.p)
-			for _, w := range append(list, v) {
-				inner := 0.0
-				for j := range w {
-					inner += (v[j] - x[j]) * (w[j] - x[j])
-				}
-				if len(w) > 0 && &w[0] != &v[0] && inner > 1e-8 {
-					t.Fatalf("%s: %v is projected to %v, and %v is nearer", c.p.Name(), v, x, w)
-				}
-			}
-		}
-	})
-}
-
 func TestSetsRefuse(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"p":         func() error { _, err := NewLpBall(2, 1, 1); return err },

@@ -73,25 +73,10 @@ const (
 // errTarget is the error for a target that no report meets, however noisy.
 var errTarget = errors.New("no local epsilon meets the target")
 
-// Calibrate returns a local ε₀ in [1e-6, 32] and the cost of the charges for it, which is at most
-// the target. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode
+// Calibrate returns a local ε₀ in [1e-6, 32] and its cost, which is at most the target: price returns ε
+// at the target's δ. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that price
 // refuses count as not meeting the target. Where none meets it the error wraps the last refusal.
-func Calibrate(target accountant.Cost, c Conversion,
-	charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost,
-	err error) {
-	return CalibrateBy(target, func(e float64) (float64, error) {
-		list, err := charges(e)
-		if err != nil {
-			return 0, err
-		}
-		eps, _, err := Epsilon(target.Delta, c, list...)
-		return eps, err
-	})
-}
-
-// CalibrateBy is Calibrate for costs that are worked out in any way: price returns ε at the
-// target's δ.
-func CalibrateBy(target accountant.Cost, price func(epsilon float64) (float64, error)) (
+func Calibrate(target accountant.Cost, price func(epsilon float64) (float64, error)) (
 	epsilon float64, cost accountant.Cost, err error) {
 	if err := checkTarget(target); err != nil {
 		return 0, accountant.Cost{}, err

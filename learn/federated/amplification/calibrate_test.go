@@ -85,7 +85,7 @@ func TestCalibrate(t *testing.T) {
 			asked++
 			return fullGradients(660, 20)(e)
 		}
-		local, cost, err := Calibrate(target, Improved, charges)
+		local, cost, err := calibrateCharges(target, Improved, charges)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestCalibrate(t *testing.T) {
 
 func TestCalibrateEdges(t *testing.T) {
 	none := errors.New("no")
-	if _, _, err := Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-5}, "",
+	if _, _, err := calibrateCharges(accountant.Cost{Epsilon: 1, Delta: 1e-5}, "",
 		func(float64) ([]accountant.Charge, error) { return nil, none }); !errors.Is(err, errTarget) ||
 		!errors.Is(err, none) {
 		t.Errorf("%v", err)
@@ -115,7 +115,7 @@ func TestCalibrateEdges(t *testing.T) {
 	}
 	for _, eps := range []float64{1e-7, 1e-3, 1, 50, 1e6} {
 		target := accountant.Cost{Epsilon: eps, Delta: 1e-5}
-		local, cost, err := Calibrate(target, Improved, gaussian)
+		local, cost, err := calibrateCharges(target, Improved, gaussian)
 		switch {
 		case err != nil || cost.Epsilon > eps:
 			t.Errorf("%g: %v, %v", eps, cost, err)
@@ -127,7 +127,7 @@ func TestCalibrateEdges(t *testing.T) {
 	}
 	for _, target := range []accountant.Cost{{Epsilon: 0, Delta: 1e-5}, {Epsilon: 1},
 		{Epsilon: 1, Delta: 1}, {Epsilon: math.NaN(), Delta: 0.1}} {
-		if _, _, err := Calibrate(target, "", gaussian); err == nil {
+		if _, _, err := calibrateCharges(target, "", gaussian); err == nil {
 			t.Errorf("%v", target)
 		}
 	}
@@ -193,4 +193,17 @@ func TestEventsInterpolate(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Near(t, "shared batch", got, rdp(t, batch(200, 0.05, Ternary, 2), 8), 1e-9)
+}
+
+// calibrateCharges is Calibrate for what charges cost.
+func calibrateCharges(target accountant.Cost, c Conversion,
+	charges func(epsilon float64) ([]accountant.Charge, error)) (float64, accountant.Cost, error) {
+	return Calibrate(target, func(e float64) (float64, error) {
+		list, err := charges(e)
+		if err != nil {
+			return 0, err
+		}
+		eps, _, err := Epsilon(target.Delta, c, list...)
+		return eps, err
+	})
 }

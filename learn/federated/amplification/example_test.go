@@ -10,21 +10,23 @@ import (
 // Ten silos with 1,651 records in all train for 50 rounds; every record answers in every round, in
 // two streams after the first. Which ε₀ may a report have for (0.8, 1e-5)-DP of every record?
 func ExampleCalibrate() {
-	run := func(epsilon float64) ([]accountant.Charge, error) {
+	target := accountant.Cost{Epsilon: 0.8, Delta: 1e-5}
+	run := func(epsilon float64) (float64, error) {
 		round := amplification.Round{Streams: 1, Reports: 1651, Epsilon: epsilon, OneBit: true}
 		first, err := round.Event()
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		round.Streams = 2
 		later, err := round.Event()
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		return []accountant.Charge{{Event: first, Count: 1}, {Event: later, Count: 49}}, nil
+		central, _, err := amplification.Epsilon(target.Delta, amplification.Classical,
+			accountant.Charge{Event: first, Count: 1}, accountant.Charge{Event: later, Count: 49})
+		return central, err
 	}
-	local, cost, err := amplification.Calibrate(accountant.Cost{Epsilon: 0.8, Delta: 1e-5},
-		amplification.Classical, run)
+	local, cost, err := amplification.Calibrate(target, run)
 	if err != nil {
 		fmt.Println(err)
 		return

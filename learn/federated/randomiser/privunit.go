@@ -106,12 +106,6 @@ func (r *PrivUnit) Size() int { return oneBitSize }
 // Scale returns √E‖report‖². Without a projection every report has this norm.
 func (r *PrivUnit) Scale(bound float64) float64 { return bound * handle.Made(r).unit }
 
-// Cap returns the number of favoured values, and that of all values.
-func (r *PrivUnit) Cap() (near, all int) {
-	r = handle.Made(r)
-	return int(r.pick.near), int(r.pick.all)
-}
-
 // Append writes the seed and the index of a value, the lowest bit its sign. See [Randomizer].
 func (r *PrivUnit) Append(dst []byte, x []float64, bound float64, coins Coins) ([]byte, error) {
 	r = handle.Made(r)

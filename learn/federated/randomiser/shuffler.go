@@ -101,7 +101,7 @@ func (s *Shuffler) Accept(to Stream, message []byte) error {
 		return check.Want("stream", int(to), "Gradients or Differences")
 	}
 	if s.done {
-		return errors.New("the round is over: its reports were released or dropped")
+		return errors.New("the round is over: its reports were released")
 	}
 	e := s.expected[to]
 	if len(message) != e.Size || e.Reports == 0 {
@@ -124,16 +124,6 @@ func (s *Shuffler) Count(of Stream) int {
 	return len(s.queues[of]) / s.expected[of].Size
 }
 
-// Abort drops the round's messages. Nothing of them is released.
-func (s *Shuffler) Abort() {
-	s = handle.Made(s)
-	for i := range s.queues {
-		clear(s.queues[i])
-		s.queues[i] = nil
-	}
-	s.done = true
-}
-
 // Enough reports whether every stream has its minimum: Release then releases.
 func (s *Shuffler) Enough() bool {
 	s = handle.Made(s)
@@ -152,7 +142,7 @@ func (s *Shuffler) Enough() bool {
 func (s *Shuffler) Release() (gradients, differences []byte, err error) {
 	s = handle.Made(s)
 	if s.done {
-		return nil, nil, errors.New("the round is over: its reports were released or dropped")
+		return nil, nil, errors.New("the round is over: its reports were released")
 	}
 	for i, e := range s.expected {
 		if err := e.Enough(Stream(i), s.Count(Stream(i))); err != nil {
