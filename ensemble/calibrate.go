@@ -32,14 +32,19 @@ const (
 // and δ in (0,1), rounded up to five digits, which is also what is sampled fastest. The error names
 // what rules it out; with Exact, that is noise beyond σ = 2048 too.
 func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64, error) {
+	return sigmaFor(s, target, how, 0)
+}
+
+// sigmaFor is SigmaForGNMax where a check with ratio times the noise comes before; 0 for none.
+func sigmaFor(s Setting, target accountant.Cost, how Calibration, ratio float64) (float64, error) {
 	if err := checkClaim(s, target); err != nil {
 		return 0, err
 	}
 	switch how {
 	case Renyi:
-		return renyiSigma(s, target, 0)
+		return renyiSigma(s, target, ratio)
 	case Exact:
-		return exactSigma(s, target, 0)
+		return exactSigma(s, target, ratio)
 	}
 	return 0, check.Want("calibration", int(how), "Renyi or Exact")
 }
@@ -48,24 +53,11 @@ func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64,
 // the promise target. It takes ratio between 1/100 and 100.
 func sigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration,
 	ratio float64) (checkSigma, sigma float64, err error) {
-	if err := checkClaim(s, target); err != nil {
-		return 0, 0, err
-	}
 	if !(ratio >= 0.01 && ratio <= 100) {
 		return 0, 0, check.Want("ratio of the check's noise", ratio, "between 0.01 and 100")
 	}
-	switch how {
-	case Renyi:
-		sigma, err = renyiSigma(s, target, ratio)
-	case Exact:
-		sigma, err = exactSigma(s, target, ratio)
-	default:
-		err = check.Want("calibration", int(how), "Renyi or Exact")
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	return fiveDigits(ratio * sigma), sigma, nil
+	sigma, err = sigmaFor(s, target, how, ratio)
+	return fiveDigits(ratio * sigma), sigma, err
 }
 
 // Check is the check that ConfidentGNMax makes before it answers. It must not be chosen by

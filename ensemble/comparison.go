@@ -82,10 +82,10 @@ type ComparisonRow struct {
 
 // Planned holds the figures of a mechanism from the plan of a release within a budget.
 type Planned struct {
-	Total    accountant.Cost // of all the answers together
-	Expected float64         // agreement by the plan's prior
-	Worth    float64         // by the same prior: so many labels without noise tell a student as much; 0 for unknown
-	Chosen   bool            // it is the plan's first choice, which a release takes
+	Total    accountant.Cost `json:"all_answers"`              // of all the answers together
+	Expected float64         `json:"expected_agreement"`       // agreement by the plan's prior
+	Worth    float64         `json:"expected_worth,omitempty"` // by the same prior: so many labels without noise tell a student as much; 0 for unknown
+	Chosen   bool            `json:"chosen,omitempty"`         // it is the plan's first choice, which a release takes
 }
 
 // Ready is a mechanism that was made before, under the name of its row, or why there is none.

@@ -51,12 +51,8 @@ type ReportedMechanism struct {
 	Title string `json:"title"`
 	Figures
 	PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
-	// of a plan: the cost of all the answers, the agreement by the prior, and that a release takes it
-	AllAnswers    *accountant.Cost `json:"all_answers,omitempty"`
-	Expected      *float64         `json:"expected_agreement,omitempty"`
-	ExpectedWorth *float64         `json:"expected_worth,omitempty"`
-	Chosen        bool             `json:"chosen,omitempty"`
-	Score         *ReportedScore   `json:"score,omitempty"`
+	*Planned
+	Score *ReportedScore `json:"score,omitempty"`
 	// of each class: how often it is the answer where it has the most votes; null where it never has
 	Recall []*float64 `json:"recall,omitempty"`
 	// by these votes: so many labels without noise tell a student as much as all of these
@@ -71,14 +67,9 @@ type ReportedMechanism struct {
 
 // ReportedAtVotes is a DataDependent of a ComparisonReport.
 type ReportedAtVotes struct {
-	Computed  string  `json:"computed_from"` // "private votes", always
-	Sanitised bool    `json:"sanitised"`     // false, always
-	Queries   int     `json:"queries"`
-	Delta     float64 `json:"delta"`
-	Epsilon   float64 `json:"epsilon"`
-	AnyVotes  float64 `json:"epsilon_at_any_votes"`
-	Order     float64 `json:"order"`
-	Cheaper   int     `json:"cheaper"`
+	Computed  string `json:"computed_from"` // "private votes", always
+	Sanitised bool   `json:"sanitised"`     // false, always
+	*DataDependent
 }
 
 // Report returns the comparison as JSON has it.
@@ -108,16 +99,10 @@ func (c *Comparison) Report() *ComparisonReport {
 			if bound := c.Bound(r); bound < 1 {
 				m.UpperBound = bound
 			}
-			if p := r.Planned; p != nil {
-				m.AllAnswers, m.Expected, m.Chosen = &p.Total, &p.Expected, p.Chosen
-				if p.Worth > 0 {
-					m.ExpectedWorth = &p.Worth
-				}
-			}
+			m.Planned = r.Planned
 		}
 		if d := r.AtVotes; d != nil {
-			m.AtVotes = &ReportedAtVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes,
-				d.Order, d.Cheaper}
+			m.AtVotes = &ReportedAtVotes{"private votes", false, d}
 		}
 		out.Mechanisms = append(out.Mechanisms, m)
 	}

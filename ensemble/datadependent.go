@@ -20,12 +20,12 @@ type likelyAnswers struct {
 // from private votes: the figure itself reveals something of them, and it is not sanitised.
 // Therefore it is no Cost and no Event, and nothing can be charged with it.
 type DataDependent struct {
-	Epsilon  float64 // at these votes, rounded up; never above AnyVotes
-	Delta    float64
-	AnyVotes float64 // ε of the same answers whatever the votes, by the same Rényi divergences
-	Order    float64 // λ of Epsilon
-	Answers  int
-	Cheaper  int // how many of them cost less at that order than they would at other votes
+	Answers  int     `json:"queries"`
+	Delta    float64 `json:"delta"`
+	Epsilon  float64 `json:"epsilon"`              // at these votes, rounded up; never above AnyVotes
+	AnyVotes float64 `json:"epsilon_at_any_votes"` // ε of the same answers whatever the votes, by the same Rényi divergences
+	Order    float64 `json:"order"`                // λ of Epsilon
+	Cheaper  int     `json:"cheaper"`              // how many of them cost less at that order than they would at other votes
 }
 
 // checkLikely bounds ρ so that no product below overflows or underflows.

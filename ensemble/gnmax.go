@@ -34,24 +34,7 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 	if err := checkClaim(s, claim); err != nil {
 		return nil, err
 	}
-	g, err := gaussian("sigma", sigma)
-	if err != nil {
-		return nil, err
-	}
-	basis, err := prove(s, claim, g, nil)
-	if err != nil {
-		return nil, err
-	}
-	a := countMechanism(s, claim, gaussianMax(g), basis)
-	a.name, a.figures.Sigma, a.gnmax = gnMax, sigma, &g
-	if s.oneWay() {
-		event, err := twoCounts(sigma, s)
-		if err != nil {
-			return nil, err
-		}
-		a.event = known(event)
-	}
-	return a, nil
+	return normalMax(s, claim, Figures{Sigma: sigma})
 }
 
 // ConfidentGNMax returns GNMax with a check before: the largest count plus discrete
@@ -74,31 +57,39 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 	if threshold < 1 || threshold > s.K {
 		return nil, check.Wantf("threshold", threshold, "between 1 and K = %d", s.K)
 	}
-	first, err := gaussian("sigma of the check", checkSigma)
-	if err != nil {
-		return nil, err
-	}
-	g, err := gaussian("sigma", sigma)
-	if err != nil {
-		return nil, err
-	}
-	basis, err := prove(s, claim, g, &first)
-	if err != nil {
-		return nil, err
-	}
-	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first,
-		sync.OnceValue(first.Table)}, basis)
-	a.name, a.abstains = confidentGNMax, true
-	a.figures = Figures{Threshold: threshold, CheckSigma: checkSigma, Sigma: sigma}
-	if s.oneWay() {
-		counts, err := twoCounts(sigma, s)
+	return normalMax(s, claim, Figures{Threshold: threshold, CheckSigma: checkSigma, Sigma: sigma})
+}
+
+// normalMax returns GNMax or, with a Threshold, ConfidentGNMax, of a claim that was checked.
+func normalMax(s Setting, claim accountant.Cost, f Figures) (*Mechanism, error) {
+	var first *noise.Gaussian // of the check
+	if f.Threshold > 0 {
+		g, err := gaussian("sigma of the check", f.CheckSigma)
 		if err != nil {
 			return nil, err
 		}
-		one := accountant.DiscreteGaussian{Sigma: checkSigma, Sensitivity: s.Affected,
-			Neighbours: s.Neighbours}
-		event, err := accountant.Compose(accountant.Charge{Event: one, Count: 1},
-			accountant.Charge{Event: counts, Count: 1})
+		first = &g
+	}
+	g, err := gaussian("sigma", f.Sigma)
+	if err != nil {
+		return nil, err
+	}
+	basis, err := prove(s, claim, g, first)
+	if err != nil {
+		return nil, err
+	}
+	a := countMechanism(s, claim, gaussianMax(g), basis)
+	a.name, a.figures, a.gnmax = gnMax, f, &g
+	if first != nil {
+		a.name, a.abstains, a.gnmax = confidentGNMax, true, nil
+		a.rule = confidentMax{gaussianMax(g), f.Threshold, *first, sync.OnceValue(first.Table)}
+	}
+	if s.oneWay() {
+		event, err := twoCounts(f.Sigma, s)
+		if err == nil && first != nil {
+			one := accountant.DiscreteGaussian{Sigma: f.CheckSigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}
+			event, err = accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: event, Count: 1})
+		}
 		if err != nil {
 			return nil, err
 		}

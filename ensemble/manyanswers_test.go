@@ -158,7 +158,7 @@ func TestNamedTablesHaveNoLawOfTheirLabels(t *testing.T) {
 		t.Error("the bound of mechanisms that treat the classes alike is one for this one")
 	}
 	row := c.Report().Mechanisms[0]
-	if row.Worth != nil || row.ExpectedWorth != nil || row.UpperBound != 0 {
+	if row.Worth != nil || row.Planned.Worth != 0 || row.UpperBound != 0 {
 		t.Errorf("%+v", row)
 	}
 	if _, rows := c.Table(); rows[2][5] != "-" {

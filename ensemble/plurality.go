@@ -142,13 +142,9 @@ func OfCounts(s Setting, promise accountant.Cost) constraints.Problem {
 // 53-bit integer chooses a group, and then each of its classes is equally likely. So every
 // probability is exactly what was certified.
 func drawGroup(src randsrc.Source, masses []uint64, counts []int) (int, error) {
-	u, err := noise.Uniform(src, plurality.One)
+	group, err := drawClass(src, masses)
 	if err != nil {
 		return noAnswer, err
-	}
-	group := 0
-	for ; u >= masses[group]; group++ { // the masses sum to One > u
-		u -= masses[group]
 	}
 	votes := slices.Clone(counts)
 	slices.Sort(votes)
@@ -176,14 +172,14 @@ func drawGroup(src randsrc.Source, masses []uint64, counts []int) (int, error) {
 	return classes[nth%uint64(len(classes))], nil
 }
 
-// drawClass draws a class from integer masses, one for each class, which sum to plurality.One.
+// drawClass draws a class, or a group, from integer masses, one for each, which sum to plurality.One.
 func drawClass(src randsrc.Source, masses []uint64) (int, error) {
 	u, err := noise.Uniform(src, plurality.One)
 	if err != nil {
 		return noAnswer, err
 	}
 	class := 0
-	for ; u >= masses[class]; class++ {
+	for ; u >= masses[class]; class++ { // the masses sum to One > u
 		u -= masses[class]
 	}
 	return class, nil
