@@ -98,8 +98,8 @@ func BenchmarkSameVotes(b *testing.B) {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			book := newBook()
 			for i := range n {
-				book.add(charged{id: fmt.Sprint("request ", i), ensemble: "teachers",
-					draw: &Draw{Name: fmt.Sprint("request ", i), Votes: Digest{byte(i)}}})
+				book.add(&located{Entry: Entry{ID: fmt.Sprint("request ", i), Ensemble: "teachers",
+					Draw: &Draw{Name: fmt.Sprint("request ", i), Votes: Digest{byte(i)}}}})
 			}
 			r := drawn("r", "new", 1)
 			for b.Loop() {

@@ -18,7 +18,7 @@ type book struct {
 	blocks []*block
 	names  []string            // of ensembles, their digests, tables, quotas' clients: few
 	number map[string]uint64   // the place in names
-	stated map[string]*charged // by ensemble, the first charge that states its digest
+	stated map[string]*located // by ensemble, the first charge that states its digest
 	drawn  []uint32            // numbers of the listed charges
 	opened []uint32            // numbers of the charges that opened a quota
 	takes  takings             // few: by quota and client
@@ -40,7 +40,7 @@ type block struct {
 func newBook() *book {
 	return &book{
 		seed: maphash.MakeSeed(), table: make([]place, 8), names: []string{""},
-		number: map[string]uint64{"": 0}, stated: map[string]*charged{},
+		number: map[string]uint64{"": 0}, stated: map[string]*located{},
 		takes: takings{},
 	}
 }
@@ -68,7 +68,7 @@ func (b *book) hash(k key) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-func (b *book) first(k key) *charged {
+func (b *book) first(k key) *located {
 	if k.index == byEnsemble {
 		return b.stated[k.ensemble]
 	}
@@ -92,7 +92,7 @@ func (b *book) draws(yield func(string, []byte, Digest) bool) bool {
 }
 
 // add enters the entry that follows, which the rules admit.
-func (b *book) add(c charged) {
+func (b *book) add(c *located) {
 	last := len(b.blocks) - 1
 	if last < 0 || len(b.blocks[last].starts) == blockSize {
 		if last >= 0 {
@@ -103,18 +103,18 @@ func (b *book) add(c charged) {
 	}
 	l := b.blocks[last]
 	l.starts = append(l.starts, uint32(len(l.data)))
-	l.data = b.pack(l.data, &c)
+	l.data = b.pack(l.data, c)
 	number := uint32(last*blockSize + len(l.starts))
 	if c.listed() {
 		b.drawn = append(b.drawn, number)
 	}
-	if c.quota != nil && c.paidBy == "" {
+	if c.Quota != nil && c.PaidBy == "" {
 		b.opened = append(b.opened, number)
 	}
-	if !c.result {
+	if !c.isResult() {
 		b.charges++
 	}
-	b.takes.add(&c)
+	b.takes.add(c)
 	var keys [4]key
 	for _, k := range c.keys(keys[:0]) {
 		if k.index == byEnsemble {
@@ -177,34 +177,34 @@ const (
 	hasQuota
 )
 
-func (b *book) pack(to []byte, c *charged) []byte {
-	if c.result {
-		charge, _, _ := b.find(key{byID, "", c.id})
+func (b *book) pack(to []byte, c *located) []byte {
+	if c.isResult() {
+		charge, _, _ := b.find(key{byID, "", c.ID})
 		to = binary.AppendUvarint(append(to, isResult), uint64(c.at))
 		return binary.AppendUvarint(to, uint64(charge))
 	}
 	flags := byte(0)
-	if d := c.draw; d != nil {
-		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Query, isQuery) | flag(d.Covers,
+	if d := c.Draw; d != nil {
+		flags = hasDraw | flag(d.Name == c.ID, drawIsID) | flag(d.Query, isQuery) | flag(d.Covers,
 			isCover)
 	}
-	flags |= flag(c.quota != nil, hasQuota)
+	flags |= flag(c.Quota != nil, hasQuota)
 	to = binary.AppendUvarint(append(to, flags), uint64(c.at))
-	to = appendText(to, c.id)
-	to = binary.AppendUvarint(to, b.name(c.ensemble))
-	to = binary.AppendUvarint(to, b.name(c.teachers))
-	to = appendText(to, c.paidBy)
+	to = appendText(to, c.ID)
+	to = binary.AppendUvarint(to, b.name(c.Ensemble))
+	to = binary.AppendUvarint(to, b.name(c.EnsembleDigest))
+	to = appendText(to, c.PaidBy)
 	if flags&hasDraw != 0 {
 		if flags&drawIsID == 0 {
-			to = appendText(to, c.draw.Name)
+			to = appendText(to, c.Draw.Name)
 		}
-		to = append(to, c.draw.Votes[:]...)
+		to = append(to, c.Draw.Votes[:]...)
 	}
-	if q := c.quota; q != nil {
+	if q := c.Quota; q != nil {
 		to = binary.AppendUvarint(to, b.name(string(q.Table[:])))
 		to = binary.AppendUvarint(to, q.Answers)
-		to = binary.AppendUvarint(to, c.count)
-		to = binary.AppendUvarint(to, b.name(c.client))
+		to = binary.AppendUvarint(to, c.Count)
+		to = binary.AppendUvarint(to, b.name(c.Client))
 	}
 	return to
 }
@@ -285,27 +285,27 @@ func (b *book) has(number uint32, k key) bool {
 }
 
 // at returns the entry of a number, which counts from 1.
-func (b *book) at(seq uint64) *charged {
+func (b *book) at(seq uint64) *located {
 	p := b.unpack(uint32(seq))
-	c := &charged{seq: seq, at: int64(p.at)}
+	c := &located{Entry: Entry{Seq: seq, Kind: KindCharge}, at: int64(p.at)}
 	if p.flags&isResult != 0 {
-		c.result = true
-		c.id = string(b.unpack(uint32(p.charge)).id)
+		c.Kind = KindResult
+		c.ID = string(b.unpack(uint32(p.charge)).id)
 		return c
 	}
-	c.id, c.paidBy, c.ensemble, c.teachers = string(p.id), string(p.paidBy), b.names[p.ensemble],
+	c.ID, c.PaidBy, c.Ensemble, c.EnsembleDigest = string(p.id), string(p.paidBy), b.names[p.ensemble],
 		b.names[p.teachers]
 	if p.flags&hasDraw != 0 {
-		name := c.id
+		name := c.ID
 		if p.flags&drawIsID == 0 {
 			name = string(p.draw)
 		}
-		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Query: p.flags&isQuery != 0,
+		c.Draw = &Draw{Name: name, Votes: Digest(p.votes), Query: p.flags&isQuery != 0,
 			Covers: p.flags&isCover != 0}
 	}
 	if p.flags&hasQuota != 0 {
-		c.quota = &Quota{Table: Digest([]byte(b.names[p.table])), Answers: p.answers}
-		c.count, c.client = p.count, b.names[p.client]
+		c.Quota = &Quota{Table: Digest([]byte(b.names[p.table])), Answers: p.answers}
+		c.Count, c.Client = p.count, b.names[p.client]
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -14,26 +15,27 @@ import (
 func TestBook(t *testing.T) {
 	b := newBook()
 	const n = 20_000
-	of := func(i int) charged {
-		return charged{seq: uint64(i + 1), id: fmt.Sprint("id ", i), ensemble: fmt.Sprint("e ", i/100),
-			teachers: "v1", draw: &Draw{Name: fmt.Sprint("d ", i/2), Votes: Digest{byte(i), byte(i >> 8)},
-				Covers: i%2 == 1}}
+	of := func(i int) located {
+		return located{Entry: Entry{Seq: uint64(i + 1), ID: fmt.Sprint("id ", i), Ensemble: fmt.Sprint("e ", i/100),
+			EnsembleDigest: "v1", Draw: &Draw{Name: fmt.Sprint("d ", i/2), Votes: Digest{byte(i), byte(i >> 8)},
+				Covers: i%2 == 1}}}
 	}
 	for i := range n {
 		if b.first(key{byID, "", fmt.Sprint("id ", i)}) != nil {
 			t.Fatalf("entry %d is there before it is added", i)
 		}
-		b.add(of(i))
+		c := of(i)
+		b.add(&c)
 	}
 	for i := range n {
 		c := of(i)
 		var keys [4]key
 		for _, k := range c.keys(keys[:0]) {
-			want := c.seq
+			want := c.Seq
 			if k.index == byEnsemble {
 				want = uint64(i/100*100 + 1)
 			}
-			if got := b.first(k); got == nil || got.seq != want {
+			if got := b.first(k); got == nil || got.Seq != want {
 				t.Fatalf("entry %d, key %+v: %+v, want entry %d", i, k, got, want)
 			}
 		}
@@ -48,38 +50,38 @@ func TestBookIsAMap(t *testing.T) {
 		long := rapid.StringMatching(`[a-z]{1,3}|x{200,256}`)
 		b, plain := newBook(), newRecent()
 		var ids []string
-		var all []charged
+		var all []located
 		noted := map[string]bool{}
 		n := rapid.IntRange(1, 60).Draw(t, "entries")
 		for i := range n {
-			c := charged{at: rapid.Int64Range(0, 1<<50).Draw(t, "at")}
+			c := located{Entry: Entry{Kind: KindCharge}, at: rapid.Int64Range(0, 1<<50).Draw(t, "at")}
 			if len(ids) > 0 && rapid.Bool().Draw(t, "result") {
-				if c.id = rapid.SampledFrom(ids).Draw(t, "charge"); noted[c.id] {
+				if c.ID = rapid.SampledFrom(ids).Draw(t, "charge"); noted[c.ID] {
 					continue
 				}
-				noted[c.id], c.result = true, true
+				noted[c.ID], c.Kind = true, KindResult
 			} else {
-				c.id = fmt.Sprint(long.Draw(t, "id"), i)
-				ids = append(ids, c.id)
-				c.paidBy = rapid.SampledFrom([]string{"", "payer"}).Draw(t, "paid by")
+				c.ID = fmt.Sprint(long.Draw(t, "id"), i)
+				ids = append(ids, c.ID)
+				c.PaidBy = rapid.SampledFrom([]string{"", "payer"}).Draw(t, "paid by")
 				if rapid.Bool().Draw(t, "has an ensemble") {
-					c.ensemble = name.Draw(t, "ensemble")
-					c.teachers = rapid.SampledFrom([]string{"", "v1", "v2"}).Draw(t, "teachers")
+					c.Ensemble = name.Draw(t, "ensemble")
+					c.EnsembleDigest = rapid.SampledFrom([]string{"", "v1", "v2"}).Draw(t, "teachers")
 				}
 				if rapid.Bool().Draw(t, "has a draw") {
-					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"),
+					c.Draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.ID}).Draw(t, "draw"),
 						Votes: Digest{rapid.Byte().Draw(t, "votes")}, Query: rapid.Bool().Draw(t, "query"),
 						Covers: rapid.Bool().Draw(t, "covers")}
 				} else if rapid.Bool().Draw(t, "has a quota") {
-					c.quota = &Quota{Table: Digest{rapid.Byte().Draw(t, "table")},
+					c.Quota = &Quota{Table: Digest{rapid.Byte().Draw(t, "table")},
 						Answers: rapid.Uint64().Draw(t, "answers")}
-					c.count = rapid.Uint64Range(0, math.MaxUint64/64).Draw(t, "count")
-					c.client = rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "client")
+					c.Count = rapid.Uint64Range(0, math.MaxUint64/64).Draw(t, "count")
+					c.Client = rapid.SampledFrom([]string{"", "alice", "bob"}).Draw(t, "client")
 				}
 			}
-			c.seq = uint64(len(all) + 1)
-			b.add(c)
-			plain.add(c)
+			c.Seq = uint64(len(all) + 1)
+			b.add(&c)
+			plain.add(&c)
 			all = append(all, c)
 		}
 		keys := map[key]bool{{byEnsemble, "a", ""}: true, {byDraw, "", "a"}: true,
@@ -101,9 +103,9 @@ func TestBookIsAMap(t *testing.T) {
 			for _, client := range []string{"", "alice", "bob"} {
 				want := uint64(0)
 				for i := range all {
-					if c := &all[i]; c.quota != nil && c.paidBy == payer &&
-						(client == "" || c.client == client) {
-						want += c.count
+					if c := &all[i]; c.Quota != nil && c.PaidBy == payer &&
+						(client == "" || c.Client == client) {
+						want += c.Count
 					}
 				}
 				for name, p := range map[string]past{"a book": b, "a map": plain} {
@@ -135,7 +137,7 @@ func drawsOf(p past) (list []string) {
 	return list
 }
 
-func same(t *rapid.T, got, want *charged) {
+func same(t *rapid.T, got, want *located) {
 	t.Helper()
 	if got == nil || want == nil {
 		if got != want {
@@ -143,20 +145,7 @@ func same(t *rapid.T, got, want *charged) {
 		}
 		return
 	}
-	g, w := *got, *want
-	if g.draw != nil && w.draw != nil {
-		if *g.draw != *w.draw {
-			t.Fatalf("draw %+v, want %+v", *g.draw, *w.draw)
-		}
-		g.draw = w.draw
-	}
-	if g.quota != nil && w.quota != nil {
-		if *g.quota != *w.quota {
-			t.Fatalf("quota %+v, want %+v", *g.quota, *w.quota)
-		}
-		g.quota = w.quota
-	}
-	if g != w {
-		t.Fatalf("%+v, want %+v", g, w)
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v, want %+v", got, want)
 	}
 }

@@ -109,10 +109,10 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // entryAt reads again the entry that c names.
-func entryAt(r content, c *charged) (Entry, error) { return newLines(r, c.at).entry(c) }
+func entryAt(r content, c *located) (Entry, error) { return newLines(r, c.at).entry(c) }
 
 // entry reads on to the entry that c names, and reads it again.
-func (l *lines) entry(c *charged) (e Entry, err error) {
+func (l *lines) entry(c *located) (e Entry, err error) {
 	var line []byte
 	for here := false; err == nil && !here; {
 		here = l.at >= c.at
@@ -124,8 +124,8 @@ func (l *lines) entry(c *charged) (e Entry, err error) {
 	if err == nil {
 		e, err = decodeEntry(line)
 	}
-	if err != nil || e.Seq != c.seq || e.ID != c.id {
-		return Entry{}, damaged("entry %d was changed after it was read (%v)", c.seq, err)
+	if err != nil || e.Seq != c.Seq || e.ID != c.ID {
+		return Entry{}, damaged("entry %d was changed after it was read (%v)", c.Seq, err)
 	}
 	return e, nil
 }

@@ -151,7 +151,7 @@ func (p *parser) charge(l *located, last *lastNames) {
 		e.EnsembleDigest = p.nameLike(&last.teachers)
 	}
 	if p.skip(`,"draw":`) {
-		e.Draw = &l.draw
+		e.Draw = &l.room
 		if p.all {
 			e.Draw = &Draw{}
 		}

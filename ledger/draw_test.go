@@ -506,7 +506,7 @@ func TestRelation(t *testing.T) {
 // Two keys with one hash are two.
 func TestOneHash(t *testing.T) {
 	b := newBook()
-	a, c := charged{seq: 1, id: "a"}, charged{seq: 2, id: "c"}
+	a, c := &located{Entry: Entry{Seq: 1, ID: "a"}}, &located{Entry: Entry{Seq: 2, ID: "c"}}
 	b.add(a)
 	_, at, hash := b.find(key{byID, "", "c"})
 	b.table[at] = place{hash, 1} // as if the hash of "c" were that of "a"
@@ -514,9 +514,9 @@ func TestOneHash(t *testing.T) {
 		t.Error("one that was not added is there")
 	}
 	b.add(c)
-	for _, want := range []charged{a, c} {
-		if got := b.first(key{byID, "", want.id}); got == nil || got.seq != want.seq {
-			t.Errorf("%q: %+v", want.id, got)
+	for _, want := range []*located{a, c} {
+		if got := b.first(key{byID, "", want.ID}); got == nil || got.Seq != want.Seq {
+			t.Errorf("%q: %+v", want.ID, got)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (g *group) hasRoom(j *job) bool {
 
 func (g *group) add(entries []*Entry) {
 	for _, e := range entries {
-		g.recent.add(e.charged(0))
+		g.recent.add(&located{Entry: *e})
 		g.spent = g.spent.Plus(e.Total())
 		g.clients.add(e)
 	}

@@ -318,17 +318,17 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 	asked := Cost{}
 	for i := range requests {
 		r := &requests[i]
-		e := r.entry(Entry{Time: now})
-		replay, err := s.admitOne(earlier, r, &e)
+		e := &located{Entry: r.entry(Entry{Time: now})}
+		replay, err := s.admitOne(earlier, r, e)
 		if err != nil {
 			return nil, err
 		}
 		if replay != nil {
 			replays = append(replays, *replay)
 		} else {
-			call.add(e.charged(0))
+			call.add(e)
 		}
-		entries[i] = &e
+		entries[i] = &e.Entry
 		asked = asked.Plus(r.total())
 	}
 	if replays != nil {
@@ -361,12 +361,11 @@ func judge(requests []Request, spent, asked Cost) error {
 	return nil
 }
 
-// admitOne checks what does not depend on the sums, for r as the entry e.
-func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) {
+// admitOne checks what does not depend on the sums, for r as the entry c.
+func (s *session) admitOne(earlier past, r *Request, c *located) (*Replay, error) {
 	if err := s.genesis.checkRelation(r.Relation); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}

@@ -40,9 +40,9 @@ func (l *Ledger) Outline(ctx context.Context, n int) (out Outline, err error) {
 
 // latest returns the last n charges, and those before them that paid for them.
 func (s *session) latest(n int) (latest, payers []Entry, err error) {
-	var found []*charged
+	var found []*located
 	for seq := s.now.head.Seq; seq > 0 && len(found) < n; seq-- {
-		if c := s.book.at(seq); !c.result {
+		if c := s.book.at(seq); !c.isResult() {
 			found = append(found, c)
 		}
 	}
@@ -50,7 +50,7 @@ func (s *session) latest(n int) (latest, payers []Entry, err error) {
 		return nil, nil, nil
 	}
 	slices.Reverse(found)
-	var paid []*charged
+	var paid []*located
 	lines := newLines(s.tx, found[0].at)
 	for _, c := range found {
 		e, err := lines.entry(c)
@@ -58,12 +58,12 @@ func (s *session) latest(n int) (latest, payers []Entry, err error) {
 			return nil, nil, err
 		}
 		latest = append(latest, e)
-		if payer := s.book.first(key{byID, "", c.paidBy}); payer != nil && payer.seq < found[0].seq {
+		if payer := s.book.first(key{byID, "", c.PaidBy}); payer != nil && payer.Seq < found[0].Seq {
 			paid = append(paid, payer)
 		}
 	}
-	slices.SortFunc(paid, func(a, b *charged) int { return int(a.seq) - int(b.seq) })
-	for _, c := range slices.CompactFunc(paid, func(a, b *charged) bool { return a.seq == b.seq }) {
+	slices.SortFunc(paid, func(a, b *located) int { return int(a.Seq) - int(b.Seq) })
+	for _, c := range slices.CompactFunc(paid, func(a, b *located) bool { return a.Seq == b.Seq }) {
 		e, err := entryAt(s.tx, c)
 		if err != nil {
 			return nil, nil, err

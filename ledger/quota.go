@@ -78,14 +78,14 @@ type taker struct{ payer, client string }
 // takings counts the answers that were taken.
 type takings map[taker]uint64
 
-func (t takings) add(c *charged) {
-	if c.quota == nil || c.paidBy == "" {
+func (t takings) add(c *located) {
+	if c.Quota == nil || c.PaidBy == "" {
 		return
 	}
-	t.count(taker{c.paidBy, ""}, c.count)
-	if c.client != "" {
-		t.count(taker{c.paidBy, c.client}, c.count)
-		t.count(taker{"", c.client}, c.count)
+	t.count(taker{c.PaidBy, ""}, c.Count)
+	if c.Client != "" {
+		t.count(taker{c.PaidBy, c.Client}, c.Count)
+		t.count(taker{"", c.Client}, c.Count)
 	}
 }
 
@@ -99,12 +99,12 @@ func saturated(a, b uint64) uint64 {
 }
 
 // withinQuota fails where a charge takes more answers than its payer has left.
-func (c *charged) withinQuota(p past, payer *charged) error {
-	if c.quota == nil {
+func (c *located) withinQuota(p past, payer *located) error {
+	if c.Quota == nil {
 		return nil
 	}
-	return enough(QuotaError{PaidBy: c.paidBy, Answers: payer.quota.Answers, Asked: c.count,
-		Taken: p.taken(taker{c.paidBy, ""})})
+	return enough(QuotaError{PaidBy: c.PaidBy, Answers: payer.Quota.Answers, Asked: c.Count,
+		Taken: p.taken(taker{c.PaidBy, ""})})
 }
 
 // withinQuotaShare fails where a request takes more answers than are left of its client's share of
@@ -169,7 +169,7 @@ func (l *Ledger) Quotas(ctx context.Context) (all []QuotaUse, err error) {
 	err = l.do(ctx, false, func(s *session) error {
 		all = nil
 		for _, number := range s.book.opened {
-			e, err := s.lookup(key{byID, "", s.book.at(uint64(number)).id})
+			e, err := s.lookup(key{byID, "", s.book.at(uint64(number)).ID})
 			if err != nil {
 				return err
 			}

@@ -24,13 +24,6 @@ type piece struct {
 	err     error // why nothing more follows; nil where something may
 }
 
-// located is an entry and where its line begins.
-type located struct {
-	Entry
-	at   int64
-	draw Draw // the entry's, where it was decoded in part
-}
-
 // ending marks the end of a commit: in the entries of its piece, and in the ledger.
 type ending struct {
 	entries int
@@ -125,7 +118,7 @@ func (c *chain) judge(ctx context.Context, p *piece, visit func(*Entry) error) e
 	i := 0
 	for _, end := range p.ends {
 		for ; i < end.entries; i++ {
-			e := &p.entries[i].Entry
+			e := &p.entries[i]
 			if e.Kind == KindCharge && e.Relation != c.genesis.relation {
 				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq,
 					e.Relation.Name(), c.genesis.relation.Name())
@@ -133,10 +126,10 @@ func (c *chain) judge(ctx context.Context, p *piece, visit func(*Entry) error) e
 			if err := c.book.verify(e); err != nil {
 				return damaged("entry %d: %w", e.Seq, err)
 			}
-			c.book.add(e.charged(p.entries[i].at))
-			c.clients.add(e)
+			c.book.add(e)
+			c.clients.add(&e.Entry)
 			if visit != nil {
-				if err := visit(e); err != nil {
+				if err := visit(&e.Entry); err != nil {
 					return err
 				}
 			}

@@ -11,36 +11,22 @@ import (
 // The rules for a charge ask for earlier ones, and are the same for a request and for an
 // entry that is read: what could not have been charged must not be in a file.
 
-// charged holds the fields of an entry that the rules use, and the place of its line in the file.
-type charged struct {
-	seq      uint64 // 0 for one that is not written yet
-	at       int64  // where its line begins in the file
-	result   bool   // it is the result of the charge with its id
-	id       string
-	paidBy   string
-	ensemble string
-	teachers string // the digest of the ensemble
-	draw     *Draw
-	quota    *Quota
-	count    uint64 // of a charge with a quota: the answers that it takes
-	client   string // of a charge with a quota
+// located is an entry and where its line begins. The rules need no more of the entry than the fields that [book]
+// keeps: Time, Event, the costs and the hashes may be left out.
+type located struct {
+	Entry
+	at   int64
+	room Draw // for the entry's draw, where it was decoded in part
 }
 
-func (e *Entry) charged(at int64) charged {
-	c := charged{seq: e.Seq, at: at, result: e.Kind == KindResult, id: e.ID, paidBy: e.PaidBy,
-		ensemble: e.Ensemble, teachers: e.EnsembleDigest, draw: e.Draw, quota: e.Quota}
-	if e.Quota != nil {
-		c.count, c.client = e.Count, e.Client
-	}
-	return c
-}
+func (c *located) isResult() bool { return c.Kind == KindResult }
 
-func (c *charged) drawName() DrawName { return DrawName{c.ensemble, c.draw.Name} }
+func (c *located) drawName() DrawName { return DrawName{c.Ensemble, c.Draw.Name} }
 
 // past finds earlier entries.
 type past interface {
 	// first returns the first entry that is to be found by a key, or nil.
-	first(key) *charged
+	first(key) *located
 	// draws passes every draw but queries to yield, the oldest first and some more than once,
 	// until it returns false, and then returns false.
 	draws(yield func(ensemble string, name []byte, votes Digest) bool) bool
@@ -69,41 +55,40 @@ const (
 
 // keys appends what an entry is found by. A key belongs to the first entry that has it; no
 // two entries have one by ID in common.
-func (c *charged) keys(list []key) []key {
-	if c.result {
-		return append(list, key{byIDResult, "", c.id})
+func (c *located) keys(list []key) []key {
+	if c.isResult() {
+		return append(list, key{byIDResult, "", c.ID})
 	}
-	list = append(list, key{byID, "", c.id})
-	if d := c.draw; d != nil {
+	list = append(list, key{byID, "", c.ID})
+	if d := c.Draw; d != nil {
 		index := byDraw
 		if d.Covers {
 			index = byDrawCover
 		}
-		list = append(list, key{index, c.ensemble, d.Name})
+		list = append(list, key{index, c.Ensemble, d.Name})
 	}
-	if c.teachers != "" {
-		list = append(list, key{byEnsemble, c.ensemble, ""})
+	if c.EnsembleDigest != "" {
+		list = append(list, key{byEnsemble, c.Ensemble, ""})
 	}
 	return list
 }
 
 // verify checks an entry by those before it: whatever is in a file could have been charged.
-func (b *book) verify(e *Entry) error {
-	charge := b.first(key{byID, "", e.ID})
+func (b *book) verify(c *located) error {
+	charge := b.first(key{byID, "", c.ID})
 	before := charge
-	if e.Kind == KindResult {
-		before = b.first(key{byIDResult, "", e.ID})
+	if c.Kind == KindResult {
+		before = b.first(key{byIDResult, "", c.ID})
 	}
 	if before != nil {
-		return fmt.Errorf("entry %d is already the %s of request %q", before.seq, e.Kind, e.ID)
+		return fmt.Errorf("entry %d is already the %s of request %q", before.Seq, c.Kind, c.ID)
 	}
-	if e.Kind == KindResult {
+	if c.Kind == KindResult {
 		if charge == nil {
-			return fmt.Errorf("it is the result of request %q, which was not charged", e.ID)
+			return fmt.Errorf("it is the result of request %q, which was not charged", c.ID)
 		}
 		return nil
 	}
-	c := e.charged(0)
 	if err := c.sameTeachers(b); err != nil {
 		return err
 	}
@@ -114,7 +99,7 @@ func (b *book) verify(e *Entry) error {
 // request, and of the requests before it in the same call.
 type pasts []past
 
-func (p pasts) first(k key) *charged {
+func (p pasts) first(k key) *located {
 	for _, b := range p {
 		if before := b.first(k); before != nil {
 			return before
@@ -141,19 +126,19 @@ func (p pasts) taken(t taker) (sum uint64) {
 
 // sameTeachers fails where the ensemble was charged with another digest, or with one where
 // there is none now.
-func (c *charged) sameTeachers(p past) error {
-	if c.ensemble == "" {
+func (c *located) sameTeachers(p past) error {
+	if c.Ensemble == "" {
 		return nil
 	}
-	before := p.first(key{byEnsemble, c.ensemble, ""})
+	before := p.first(key{byEnsemble, c.Ensemble, ""})
 	switch {
 	case before == nil:
-	case c.teachers == "":
+	case c.EnsembleDigest == "":
 		return check.Namedf("%w: ensemble %q was charged as %q, and no digest is stated now "+
-			"(%s)", ErrEnsemble, c.ensemble, before.teachers, check.Parameter("ensemble digest"))
-	case c.teachers != before.teachers:
+			"(%s)", ErrEnsemble, c.Ensemble, before.EnsembleDigest, check.Parameter("ensemble digest"))
+	case c.EnsembleDigest != before.EnsembleDigest:
 		return check.Namedf("%w: ensemble %q was charged as %q, not as %q: other teachers need another "+
-			"name (%s)", ErrEnsemble, c.ensemble, before.teachers, c.teachers,
+			"name (%s)", ErrEnsemble, c.Ensemble, before.EnsembleDigest, c.EnsembleDigest,
 			check.Parameter("ensemble"))
 	}
 	return nil
@@ -161,11 +146,11 @@ func (c *charged) sameTeachers(p past) error {
 
 // listed reports whether past.draws passes the draw of this charge: the charge has a draw, which is
 // not a query, and pays for itself. Every draw has such a charge.
-func (c *charged) listed() bool { return c.draw != nil && !c.draw.Query && c.paidBy == "" }
+func (c *located) listed() bool { return c.Draw != nil && !c.Draw.Query && c.PaidBy == "" }
 
 // obey checks the rules for who pays and for draws.
-func (c *charged) obey(p past) error {
-	if c.draw != nil {
+func (c *located) obey(p past) error {
+	if c.Draw != nil {
 		if err := c.onceAnswered(p); err != nil {
 			return err
 		}
@@ -175,27 +160,27 @@ func (c *charged) obey(p past) error {
 
 // onceAnswered: the votes of a draw do not change, and only the first answer to them pays
 // for itself.
-func (c *charged) onceAnswered(p past) error {
+func (c *located) onceAnswered(p past) error {
 	name := c.drawName()
-	answered, covered := p.first(key{byDraw, c.ensemble, c.draw.Name}),
-		p.first(key{byDrawCover, c.ensemble, c.draw.Name})
+	answered, covered := p.first(key{byDraw, c.Ensemble, c.Draw.Name}),
+		p.first(key{byDrawCover, c.Ensemble, c.Draw.Name})
 	by, cover := "", "" // the requests that answered the draw first, and that pay for further answers
-	for _, before := range []*charged{answered, covered} {
+	for _, before := range []*located{answered, covered} {
 		switch {
 		case before == nil:
 			continue
-		case before.draw.Votes != c.draw.Votes:
+		case before.Draw.Votes != c.Draw.Votes:
 			return check.Namedf("%w: draw %v was charged by the request %q with other votes; votes that "+
-				"the teachers cast anew need another name (%s)", ErrDraw, name, before.id,
+				"the teachers cast anew need another name (%s)", ErrDraw, name, before.ID,
 				check.Parameter("draw"))
-		case before.draw.Covers:
-			cover = before.id
+		case before.Draw.Covers:
+			cover = before.ID
 		default:
-			by = before.id
+			by = before.ID
 		}
 	}
 	switch {
-	case by+cover == "" || c.paidBy != "" || c.draw.Covers:
+	case by+cover == "" || c.PaidBy != "" || c.Draw.Covers:
 		return nil
 	case cover != "":
 		return fmt.Errorf("%w: draw %v is covered by the charge %q, which pays for further answers", ErrDrawn, name, cover)
@@ -205,54 +190,54 @@ func (c *charged) onceAnswered(p past) error {
 }
 
 // paid: whoever is said to have paid has paid for this. Nobody who was paid for pays.
-func (c *charged) paid(p past) error {
-	if c.paidBy == "" {
+func (c *located) paid(p past) error {
+	if c.PaidBy == "" {
 		return nil
 	}
-	payer := p.first(key{byID, "", c.paidBy})
+	payer := p.first(key{byID, "", c.PaidBy})
 	why := ""
 	switch {
 	case payer == nil:
 		why = "is not in the ledger"
-	case payer.paidBy != "":
+	case payer.PaidBy != "":
 		why = "spent nothing itself"
-	case payer.ensemble != c.ensemble:
-		why = fmt.Sprintf("is of ensemble %q, not %q", payer.ensemble, c.ensemble)
-	case c.draw == nil && payer.draw != nil:
+	case payer.Ensemble != c.Ensemble:
+		why = fmt.Sprintf("is of ensemble %q, not %q", payer.Ensemble, c.Ensemble)
+	case c.Draw == nil && payer.Draw != nil:
 		why = fmt.Sprintf("is of the draw %v alone", payer.drawName())
-	case c.draw != nil && (payer.draw == nil || !payer.draw.Covers || payer.draw.Name != c.draw.Name):
+	case c.Draw != nil && (payer.Draw == nil || !payer.Draw.Covers || payer.Draw.Name != c.Draw.Name):
 		// the votes of one draw are equal
 		why = fmt.Sprintf("does not cover the draw %v", c.drawName())
-	case c.quota == nil && payer.quota != nil:
-		why = fmt.Sprintf("pays for answers of the table %v alone", payer.quota.Table)
-	case c.quota != nil && payer.quota == nil:
+	case c.Quota == nil && payer.Quota != nil:
+		why = fmt.Sprintf("pays for answers of the table %v alone", payer.Quota.Table)
+	case c.Quota != nil && payer.Quota == nil:
 		why = "has no quota of answers"
-	case c.quota != nil && c.quota.Table != payer.quota.Table:
-		why = fmt.Sprintf("pays for answers of the table %v, not of %v", payer.quota.Table,
-			c.quota.Table)
+	case c.Quota != nil && c.Quota.Table != payer.Quota.Table:
+		why = fmt.Sprintf("pays for answers of the table %v, not of %v", payer.Quota.Table,
+			c.Quota.Table)
 	}
 	if why != "" {
-		return fmt.Errorf("%w: the charge %q %s", ErrUnpaid, c.paidBy, why)
+		return fmt.Errorf("%w: the charge %q %s", ErrUnpaid, c.PaidBy, why)
 	}
 	return c.withinQuota(p, payer)
 }
 
 // recent is a past of a few entries that are not in the ledger yet.
 type recent struct {
-	found map[key]*charged
-	drawn []*charged // the listed ones
+	found map[key]*located
+	drawn []*located // the listed ones
 	takes takings
 }
 
-func newRecent() *recent { return &recent{found: map[key]*charged{}, takes: takings{}} }
+func newRecent() *recent { return &recent{found: map[key]*located{}, takes: takings{}} }
 
-func (r *recent) first(k key) *charged { return r.found[k] }
+func (r *recent) first(k key) *located { return r.found[k] }
 
 func (r *recent) taken(t taker) uint64 { return r.takes[t] }
 
 func (r *recent) draws(yield func(string, []byte, Digest) bool) bool {
 	for _, c := range r.drawn {
-		if !yield(c.ensemble, []byte(c.draw.Name), c.draw.Votes) {
+		if !yield(c.Ensemble, []byte(c.Draw.Name), c.Draw.Votes) {
 			return false
 		}
 	}
@@ -260,16 +245,16 @@ func (r *recent) draws(yield func(string, []byte, Digest) bool) bool {
 }
 
 // add enters an entry where no earlier one is.
-func (r *recent) add(c charged) {
+func (r *recent) add(c *located) {
 	for _, k := range c.keys(nil) {
 		if r.found[k] == nil {
-			r.found[k] = &c
+			r.found[k] = c
 		}
 	}
 	if c.listed() {
-		r.drawn = append(r.drawn, &c)
+		r.drawn = append(r.drawn, c)
 	}
-	r.takes.add(&c)
+	r.takes.add(c)
 }
 
 // Memory keeps no entry whole, so each request for one reads it again, and sees whether it was
@@ -287,26 +272,26 @@ func (s *session) lookup(k key) (*Entry, error) {
 	if c == nil {
 		return nil, nil
 	}
-	if s.again[c.seq] == nil {
+	if s.again[c.Seq] == nil {
 		if err := s.readAgain(c); err != nil {
 			return nil, err
 		}
 	}
-	return s.again[c.seq], nil
+	return s.again[c.Seq], nil
 }
 
 // readAgain reads the entry that c names, and those of the requests that wait.
-func (s *session) readAgain(c *charged) error {
-	wanted := []*charged{c}
+func (s *session) readAgain(c *located) error {
+	wanted := []*located{c}
 	for _, id := range s.ids() {
 		for _, k := range []key{{byID, "", id}, {byIDResult, "", id}} {
-			if c := s.book.first(k); c != nil && s.again[c.seq] == nil && len(wanted) < readTogether {
+			if c := s.book.first(k); c != nil && s.again[c.Seq] == nil && len(wanted) < readTogether {
 				wanted = append(wanted, c)
 			}
 		}
 	}
-	slices.SortFunc(wanted, func(a, b *charged) int { return cmp.Compare(a.seq, b.seq) })
-	wanted = slices.CompactFunc(wanted, func(a, b *charged) bool { return a.seq == b.seq })
+	slices.SortFunc(wanted, func(a, b *located) int { return cmp.Compare(a.Seq, b.Seq) })
+	wanted = slices.CompactFunc(wanted, func(a, b *located) bool { return a.Seq == b.Seq })
 	var l *lines
 	for _, c := range wanted {
 		if l == nil || c.at-l.at > readOver {
@@ -316,7 +301,7 @@ func (s *session) readAgain(c *charged) error {
 		if err != nil {
 			return err
 		}
-		s.again[c.seq] = &e
+		s.again[c.Seq] = &e
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (s *session) commit(entries []*Entry) error {
 		return err
 	}
 	for i, e := range entries {
-		s.book.add(e.charged(at[i]))
+		s.book.add(&located{Entry: *e, at: at[i]})
 		s.clients.add(e)
 	}
 	s.chain.end(next, s.size+int64(len(lines)))
