@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/sketch/wire"
 )
 
 // baseline holds the parameters of the estimators wangni, induced and rotated. Each of their
@@ -21,6 +22,11 @@ type baseline struct {
 func (b baseline) check() error {
 	// The rules are those of Rand-k.
 	return Config{N: b.N, K: b.K, D: b.D, Ensemble: RowSelect, Root: b.Root}.check()
+}
+
+// header returns that of a message of count numbers.
+func (b baseline) header(scheme wire.Scheme, round, client uint64, count int) wire.Header {
+	return wire.Header{Scheme: scheme, Round: round, Client: client, D: b.D, Count: count}
 }
 
 // checkVector checks that x has length d and finite numbers whose sum of sizes is finite,

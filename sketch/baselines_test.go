@@ -46,7 +46,7 @@ func TestA8Wangni(t *testing.T) {
 		if !slices.EqualFunc(got, c.p, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
 			t.Errorf("k = %d of %v: p = %v, want %v", c.k, c.x, got, c.p)
 		}
-		if v, err := w.MSE([][]float64{c.x}); err != nil || math.Abs(v-c.variance) > 1e-10 {
+		if v, err := w.MSE(t.Context(), [][]float64{c.x}); err != nil || math.Abs(v-c.variance) > 1e-10 {
 			t.Errorf("k = %d of %v: variance %g, want %g; %v", c.k, c.x, v, c.variance, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestA8Induced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err := i.MSE([][]float64{example}); err != nil || math.Abs(v-c.variance) > 1e-10 {
+		if v, err := i.MSE(t.Context(), [][]float64{example}); err != nil || math.Abs(v-c.variance) > 1e-10 {
 			t.Errorf("k = %d: variance %g, want %g; %v", c.k, v, c.variance, err)
 		}
 	}
@@ -209,10 +209,10 @@ func TestBaselinesAgreeWithTheirFormulas(t *testing.T) {
 	}
 	for name, c := range map[string]interface {
 		Compressor
-		MSE(xs [][]float64) (float64, error)
+		MSE(ctx context.Context, xs [][]float64) (float64, error)
 	}{"Wangni": w, "Induced": i} {
 		const rounds = 3000
-		want, err := c.MSE(xs)
+		want, err := c.MSE(t.Context(), xs)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,9 +3,9 @@ package sketch
 import (
 	"context"
 	"math"
-	"sync"
 
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/memo"
 )
 
 // Beta returns β for all N clients. Monte Carlo takes up to some seconds the first time, a
@@ -42,17 +42,11 @@ func (c *Codec) law(ctx context.Context, n int, t linear, errors bool) (law, err
 	if t.custom != nil { // known to this codec only: functions have no names
 		kept = &c.kept
 	}
-	l, ok := kept.get(key)
-	if !ok {
-		if l, err = cfg.monteCarlo(ctx, t, errors); err != nil {
-			return law{}, err
-		}
-		kept.put(key, l)
-	}
+	l, err := kept.Get(key, func() (law, error) { return cfg.monteCarlo(ctx, t, errors) })
 	if way == BetaClosed {
 		l.beta = exact.beta
 	}
-	return l, nil
+	return l, err
 }
 
 // A law by Monte Carlo is kept in memory only. For linear T it takes some seconds at most, a
@@ -67,28 +61,9 @@ type lawKey struct {
 	errors   bool
 }
 
-type laws struct {
-	mu sync.Mutex
-	m  map[lawKey]law
-}
+type laws = memo.Of[lawKey, law]
 
-var shared laws
-
-func (l *laws) get(k lawKey) (law, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v, ok := l.m[k]
-	return v, ok
-}
-
-func (l *laws) put(k lawKey, v law) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.m == nil || len(l.m) >= 1<<16 {
-		l.m = map[lawKey]law{}
-	}
-	l.m[k] = v
-}
+var shared = laws{Most: 1 << 16}
 
 // asymptotic is the law of SRHT and Haar for large d and a linear T with ρ in (-1/(n-1), 1].
 // With t = k/d,

@@ -110,25 +110,18 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	switch e {
 	case RandKWangni:
 		w, err := newWangni(b)
-		return Compared{Compressor: w, Predict: func(_ context.Context, xs [][]float64) (float64,
-			error) {
-			return w.MSE(xs)
-		}, Bits: (float + place) * float64(c.K)}, err
+		return Compared{Compressor: w, Predict: w.MSE, Bits: (float + place) * float64(c.K)}, err
 	case TopKInduced:
 		i, err := newInduced(b, inducedTop(c.K))
-		return Compared{Compressor: i, Predict: func(_ context.Context, xs [][]float64) (float64,
-			error) {
-			return i.MSE(xs)
-		}, Bits: float*float64(c.K) + place*float64(inducedTop(c.K))}, err
+		return Compared{Compressor: i, Predict: i.MSE, Bits: float*float64(c.K) + place*float64(inducedTop(c.K))}, err
 	case RotatedQuantised:
 		r, err := newRotated(b, bitsEach)
 		if err != nil {
 			return Compared{}, err
 		}
-		return Compared{Compressor: r, Predict: func(_ context.Context, xs [][]float64) (float64, error) {
-			_, q := Correlation(xs)
+		return Compared{Compressor: r, Predict: bySums(func(_ context.Context, _, q float64) (float64, error) {
 			return r.MSE(q), nil
-		}, Bits: float64(r.Bits())}, nil
+		}), Bits: float64(r.Bits())}, nil
 	}
 	if e == RandKSpatialOpt || e == RandProjOpt {
 		if err := checkStar(c.N, star); err != nil {
@@ -144,17 +137,22 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 		return Compared{}, err
 	}
 	if bitsEach == float {
-		return Compared{codec, func(ctx context.Context, xs [][]float64) (float64, error) {
-			r, q := Correlation(xs)
+		return Compared{codec, bySums(func(ctx context.Context, r, q float64) (float64, error) {
 			return PredictMSE(ctx, c, r, q)
-		}, float * float64(c.K), codec.Warnings()}, nil
+		}), float * float64(c.K), codec.Warnings()}, nil
 	}
 	r, err := newRounded(codec, bitsEach)
 	if err != nil {
 		return Compared{}, err
 	}
-	return Compared{r, func(ctx context.Context, xs [][]float64) (float64, error) {
-		correlation, q := Correlation(xs)
-		return r.MSE(ctx, correlation, q)
-	}, float64(r.Bits()), codec.Warnings()}, nil
+	return Compared{r, bySums(r.MSE), float64(r.Bits()), codec.Warnings()}, nil
+}
+
+// bySums is a prediction from the vectors' correlation R and Σ‖x‖² alone.
+func bySums(mse func(ctx context.Context, r, q float64) (float64, error)) func(context.Context,
+	[][]float64) (float64, error) {
+	return func(ctx context.Context, xs [][]float64) (float64, error) {
+		r, q := Correlation(xs)
+		return mse(ctx, r, q)
+	}
 }

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -52,10 +53,6 @@ func (c *induced) split(x []float64) (places []int, rest []float64) {
 	return places, rest
 }
 
-func (c *induced) header(round, client uint64) wire.Header {
-	return wire.Header{Scheme: wire.Induced, Round: round, Client: client, D: c.D, Count: c.K}
-}
-
 func (c *induced) subset(round, client uint64) []int {
 	s := stream.New(c.Root, stream.InducedSubset, round, client)
 	return s.Subset(c.D, c.K-c.Top)
@@ -75,14 +72,14 @@ func (c *induced) Encode(round, client uint64, x []float64) ([]byte, error) {
 	for _, j := range c.subset(round, client) {
 		values = append(values, rest[j])
 	}
-	return wire.AppendFloats(appendBits(c.header(round, client).Append(nil, c.Root), indexBits(c.D),
+	return wire.AppendFloats(appendBits(c.header(wire.Induced, round, client, c.K).Append(nil, c.Root), indexBits(c.D),
 		places), values), nil
 }
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.
 func (c *induced) NewDecoder(round uint64) Decoder {
 	return c.newAverage(round, func(client uint64, message []byte) (contribution, error) {
-		n, body, err := wire.Read(message, c.header(round, client), c.Root)
+		n, body, err := wire.Read(message, c.header(wire.Induced, round, client, c.K), c.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +105,7 @@ func (c *induced) NewDecoder(round uint64) Decoder {
 
 // MSE returns the mean squared error for these vectors: (1/n²)(d/k₂ - 1) Σ ‖x_i - Top(x_i)‖²
 // with k₂ = K - Top. It is exact.
-func (c *induced) MSE(xs [][]float64) (float64, error) {
+func (c *induced) MSE(_ context.Context, xs [][]float64) (float64, error) {
 	total := 0.0
 	for _, x := range xs {
 		if _, err := checkVector(x, c.D); err != nil {

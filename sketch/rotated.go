@@ -105,10 +105,6 @@ func (t rotation) back(a []float64) {
 	first.Flip(a)
 }
 
-func (r *rotated) header(round, client uint64) wire.Header {
-	return wire.Header{Scheme: wire.Rotated, Round: round, Client: client, D: r.D, Count: r.K}
-}
-
 // Encode returns a header, the bits in a byte, the scale as float32, and K numbers of those
 // bits. It takes two transforms.
 func (r *rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
@@ -149,7 +145,7 @@ func (r *rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 	if scale > math.MaxFloat32 {
 		return nil, check.Want("vector", "a vector whose length does not fit a float32", "smaller")
 	}
-	b := append(r.header(round, client).Append(nil, r.Root), byte(r.bits))
+	b := append(r.header(wire.Rotated, round, client, r.K).Append(nil, r.Root), byte(r.bits))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(scale)))
 	return appendBits(b, r.bits, codes), nil
 }
@@ -158,7 +154,7 @@ func (r *rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 // rotation per client in Mean.
 func (r *rotated) NewDecoder(round uint64) Decoder {
 	return r.newAverage(round, func(client uint64, message []byte) (contribution, error) {
-		n, body, err := wire.Read(message, r.header(round, client), r.Root)
+		n, body, err := wire.Read(message, r.header(wire.Rotated, round, client, r.K), r.Root)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,8 @@
 package sketch
 
 import (
+	"context"
+
 	"github.com/darrm/darrm/sketch/stream"
 	"github.com/darrm/darrm/sketch/wire"
 )
@@ -52,10 +54,6 @@ func (w *wangni) probabilities(x []float64, sum float64) []float64 {
 	}
 }
 
-func (w *wangni) header(round, client uint64, count int) wire.Header {
-	return wire.Header{Scheme: wire.Wangni, Round: round, Client: client, D: w.D, Count: count}
-}
-
 // Encode returns a header with the number of coordinates kept, these in ⌈log₂ d⌉ bits each,
 // and their values. It takes O(d) and a few passes more where many p_j are 1.
 func (w *wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
@@ -71,14 +69,14 @@ func (w *wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
 			kept, values = append(kept, j), append(values, x[j]/p)
 		}
 	}
-	b := appendBits(w.header(round, client, len(kept)).Append(nil, w.Root), indexBits(w.D), kept)
+	b := appendBits(w.header(wire.Wangni, round, client, len(kept)).Append(nil, w.Root), indexBits(w.D), kept)
 	return wire.AppendFloats(b, values), nil
 }
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.
 func (w *wangni) NewDecoder(round uint64) Decoder {
 	return w.newAverage(round, func(client uint64, message []byte) (contribution, error) {
-		n, body, err := wire.Read(message, w.header(round, client, -1), w.Root)
+		n, body, err := wire.Read(message, w.header(wire.Wangni, round, client, -1), w.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +97,7 @@ func (w *wangni) NewDecoder(round uint64) Decoder {
 }
 
 // MSE returns the mean squared error for these vectors: (1/n²) ΣΣ x_ij² (1/p_ij - 1). It is exact.
-func (w *wangni) MSE(xs [][]float64) (float64, error) {
+func (w *wangni) MSE(_ context.Context, xs [][]float64) (float64, error) {
 	total := 0.0
 	for _, x := range xs {
 		sum, err := checkVector(x, w.D)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 )
@@ -140,26 +140,15 @@ func (p Price) Clone() Price {
 // NoiseFor returns the noise multiplier for a target, rounded up beyond what Multiplier rounds
 // down.
 func NoiseFor(target accountant.Cost) (float64, error) {
-	lastNoise.Lock()
-	defer lastNoise.Unlock()
-	if lastNoise.noise > 0 && lastNoise.target == target {
-		return lastNoise.noise, nil
-	}
-	m, err := accountant.GaussianNoise(target)
-	if err != nil {
-		return 0, err
-	}
-	lastNoise.target, lastNoise.noise = target, m*(1+4*Slack)
-	return lastNoise.noise, nil
+	return noises.Get(target, func() (float64, error) {
+		m, err := accountant.GaussianNoise(target)
+		return m * (1 + 4*Slack), err
+	})
 }
 
-// lastNoise is NoiseFor's last answer: the candidates of a grid, and the phases of a plan, ask for
+// noises remembers answers of NoiseFor: the candidates of a grid, and the phases of a plan, ask for
 // one target again and again, and each answer takes milliseconds of exact arithmetic.
-var lastNoise struct {
-	sync.Mutex
-	target accountant.Cost
-	noise  float64
-}
+var noises memo.Of[accountant.Cost, float64]
 
 // LeastEpsilon returns the least ε of an event at a δ, by any of the rules.
 func LeastEpsilon(

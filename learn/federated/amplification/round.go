@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -172,7 +172,7 @@ func (r Round) Losses() (accountant.Event, error) {
 	}
 	streams := r.Streams
 	r.Mode, r.Streams, r.Rate, r.ApartBatches = Exact, 1, 1, false
-	one, err := knownLosses.event(r, r.losses)
+	one, err := knownLosses.Get(r, r.losses)
 	if err != nil || streams == 1 {
 		return one, err
 	}
@@ -220,7 +220,7 @@ func (r Round) Event() (accountant.Event, error) {
 	if err := cmp.Or(r.check(), r.applies()); err != nil {
 		return nil, err
 	}
-	return known.event(r, r.event)
+	return known.Get(r, r.event)
 }
 
 func (r Round) event() (accountant.Event, error) {
@@ -239,36 +239,8 @@ func (r Round) event() (accountant.Event, error) {
 	return curve(r.String(), orders, rho)
 }
 
-// memory remembers events: every round of a run asks for the same one.
-type memory struct {
-	sync.Mutex
-	events map[Round]accountant.Event
-}
-
-var known, knownLosses memory
-
-// event returns the event of r, which work makes where it is not known.
-func (m *memory) event(r Round, work func() (accountant.Event, error)) (accountant.Event, error) {
-	m.Lock()
-	event, ok := m.events[r]
-	m.Unlock()
-	if ok {
-		return event, nil
-	}
-	event, err := work()
-	if err != nil {
-		return nil, err
-	}
-	m.Lock()
-	defer m.Unlock()
-	if m.events == nil || len(m.events) >= maxKnown {
-		m.events = map[Round]accountant.Event{}
-	}
-	m.events[r] = event
-	return event, nil
-}
-
-const maxKnown = 256
+// known and knownLosses remember events: every round of a run asks for the same one.
+var known, knownLosses memo.Of[Round, accountant.Event]
 
 // String names the theorem and the round.
 func (r Round) String() string {

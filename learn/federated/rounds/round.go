@@ -56,20 +56,14 @@ func (p *Run) newServer() *federated.Server { return p.priced.NewServer(p.coins)
 func (p *Run) uniform() bool { return p.doc.Output == string(federated.Uniform) }
 
 func (p *Run) round(s *federated.Server) *Round {
-	r := &Round{Format: roundFormat, Plan: p.Digest(), Round: s.Round()}
+	state := map[string][]float64{}
 	for _, v := range s.State() {
-		switch v.Name {
-		case "x":
-			r.Model = slices.Clone(v.Values)
-		case "previous":
-			r.Previous = slices.Clone(v.Values)
-		case "v":
-			r.Direction = slices.Clone(v.Values)
-		case "kept":
-			if p.uniform() {
-				r.Kept = slices.Clone(v.Values)
-			}
-		}
+		state[v.Name] = slices.Clone(v.Values)
+	}
+	r := &Round{Format: roundFormat, Plan: p.Digest(), Round: s.Round(), Model: state["x"],
+		Previous: state["previous"], Direction: state["v"]}
+	if p.uniform() {
+		r.Kept = state["kept"]
 	}
 	return r
 }
@@ -78,19 +72,10 @@ func (p *Run) round(s *federated.Server) *Round {
 func (p *Run) server(r *Round) *federated.Server {
 	r = handle.Made(r)
 	s := p.newServer()
+	state := map[string][]float64{"rounds": {float64(r.Round)}, "x": r.Model, "previous": r.Previous,
+		"v": r.Direction, "kept": r.Kept}
 	for _, v := range s.State() {
-		switch v.Name {
-		case "rounds":
-			v.Values[0] = float64(r.Round)
-		case "x":
-			copy(v.Values, r.Model)
-		case "previous":
-			copy(v.Values, r.Previous)
-		case "v":
-			copy(v.Values, r.Direction)
-		case "kept":
-			copy(v.Values, r.Kept)
-		}
+		copy(v.Values, state[v.Name])
 	}
 	return s
 }

@@ -87,9 +87,9 @@ func (a Pass) Encode() ([]byte, error) {
 
 // ReadPass reads the file of a pass.
 func ReadPass(file []byte) (Pass, error) {
-	b, ok := bytes.CutPrefix(file, []byte(passMagic))
-	if !ok {
-		return Pass{}, formatf("it does not begin with %q", strings.TrimSpace(passMagic))
+	b, err := cutMagic(passMagic, file)
+	if err != nil {
+		return Pass{}, err
 	}
 	var f passFile
 	if err := strictjson.DecodeKnown(b, MaxKey, &f); err != nil {
@@ -170,16 +170,25 @@ func (k SealKey) Fingerprint() string {
 	return hex.EncodeToString(h[:])
 }
 
+// cutMagic returns what follows the line that a file of its kind begins with.
+func cutMagic(magic string, file []byte) ([]byte, error) {
+	rest, ok := bytes.CutPrefix(file, []byte(magic))
+	if !ok {
+		return nil, formatf("it does not begin with %q", strings.TrimSpace(magic))
+	}
+	return rest, nil
+}
+
 func keyFile(magic string, key []byte) []byte {
 	return []byte(magic + base64.StdEncoding.EncodeToString(key) + "\n")
 }
 
 func readKeyFile(magic string, file []byte) ([]byte, error) {
-	text, ok := strings.CutPrefix(string(file), magic)
-	if !ok {
-		return nil, formatf("it does not begin with %q", strings.TrimSpace(magic))
+	text, err := cutMagic(magic, file)
+	if err != nil {
+		return nil, err
 	}
-	b, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(text, "\n"))
+	b, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(text), "\n"))
 	if err != nil {
 		return nil, formatf("no key: not base64")
 	}
@@ -207,9 +216,9 @@ func (p *Run) Seal(k SealKey, a Pass, r *Round, reports []byte) ([]byte, error) 
 // Unseal returns the file of a silo's reports. It refuses a seal of another plan, round or silo, to
 // another key, without the silo's pass, and one that was changed.
 func (p *Run) Unseal(k ShufflerKey, r *Round, silo int, file []byte) ([]byte, error) {
-	sealed, ok := bytes.CutPrefix(file, []byte(sealedMagic))
-	if !ok {
-		return nil, formatf("it does not begin with %q", strings.TrimSpace(sealedMagic))
+	sealed, err := cutMagic(sealedMagic, file)
+	if err != nil {
+		return nil, err
 	}
 	info := p.sealInfo(r, silo)
 	b, err := hpke.Open(k.key, sealKDF, sealAEAD, info, sealed)

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/memo"
 )
 
 // Trial is the result of one mode for an event whose best mode is asked for.
@@ -73,7 +73,7 @@ func bestReport(delta float64, runs []Steps) (Report, error) {
 	if len(runs) > 1 {
 		return newBestReport(delta, runs)
 	}
-	r, err := bestReports.get(question{runs[0], accountant.Cost{Delta: delta}},
+	r, err := bestReports.Get(question{runs[0], accountant.Cost{Delta: delta}},
 		func() (Report, error) { return newBestReport(delta, runs) })
 	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings),
 		slices.Clone(r.Trials)
@@ -115,7 +115,7 @@ func newBestReport(delta float64, runs []Steps) (Report, error) {
 
 // calibrateBest returns the smallest noise that any certified mode needs for the target.
 func (e Steps) calibrateBest(ctx context.Context, target accountant.Cost) (Steps, Report, error) {
-	least, err := bestNoises.get(question{e, target}, func() (Steps, error) {
+	least, err := bestNoises.Get(question{e, target}, func() (Steps, error) {
 		return e.newCalibrateBest(ctx, target)
 	})
 	if err != nil {
@@ -155,39 +155,11 @@ func (e Steps) newCalibrateBest(ctx context.Context, target accountant.Cost) (St
 // bestReports and bestNoises remember answers that take tenths of a second: teachers of equal
 // parts all ask the same.
 var (
-	bestReports memo[Report]
-	bestNoises  memo[Steps]
+	bestReports memo.Of[question, Report]
+	bestNoises  memo.Of[question, Steps]
 )
 
 type question struct {
 	e    Steps
 	cost accountant.Cost
-}
-
-// memo is safe for concurrent use. Two who ask the same at once both work it out.
-type memo[T any] struct {
-	mu    sync.Mutex
-	known map[question]T
-}
-
-const maxMemo = 256 // answers
-
-func (m *memo[T]) get(q question, answer func() (T, error)) (T, error) {
-	m.mu.Lock()
-	a, ok := m.known[q]
-	m.mu.Unlock()
-	if ok {
-		return a, nil
-	}
-	a, err := answer()
-	if err != nil {
-		return a, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.known == nil || len(m.known) >= maxMemo {
-		m.known = map[question]T{}
-	}
-	m.known[q] = a
-	return a, nil
 }
