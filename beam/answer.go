@@ -45,18 +45,10 @@ func firstClass(missing bool) int {
 // first pipeline read fails; nothing of it goes further, because a runner drops the output
 // of a bundle that fails, and the answers wait behind a GroupByKey for all files.
 type readVotes struct {
+	worker
 	Read      ReadOptions
 	K         int
 	ShardRows int64
-	Key       keyAt
-
-	key *randsrc.Key
-}
-
-func (f *readVotes) Setup(ctx context.Context) (err error) {
-	keys, err := f.Key.find(ctx)
-	f.key = keys.coins
-	return err
 }
 
 func (f *readVotes) ProcessElement(ctx context.Context, task fileTask,
@@ -75,7 +67,7 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 		return err
 	}
 	next := task.First
-	pin := pinner{hash: f.key.Pin()}
+	pin := pinner{hash: f.keys.Pin()}
 	_, err = readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
 		pin.add(info, b)
 		for i := 0; i < b.Len(); {
@@ -110,16 +102,14 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 // answerShard answers the queries of a shard and writes them to a file of the temporary
 // directory, in order. It gives the same file whenever it is run.
 type answerShard struct {
+	worker
 	Table              []byte // the JSON of the table; certified here again
 	Read               ReadOptions
 	Queries, ShardRows int64
-	Temp               string
 	Neighbours         accountant.Relation
-	Key                keyAt
 
 	plan    release.Plan
 	missing bool // votes may be missing
-	keys    jobKeys
 	coins   randsrc.Coins
 }
 
@@ -136,7 +126,7 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 		return err
 	}
 	f.missing = opts.Missing == votes.MissingAbstain
-	f.keys, err = f.Key.find(ctx)
+	err = f.worker.Setup(ctx)
 	f.coins = randsrc.KeyedCoins(f.keys.coins, "") // the key is one job's, and so one release's
 	return err
 }
@@ -197,7 +187,7 @@ func (f *answerShard) ProcessElement(ctx context.Context, shard int64,
 	if err != nil {
 		return settled(err, lasting)
 	}
-	if err := (box{f.Temp, f.keys}).leave(ctx, shardName(shard), content); err != nil {
+	if err := f.leave(ctx, shardName(shard), content); err != nil {
 		return err
 	}
 	return fault(shard, true)
@@ -281,10 +271,10 @@ func (j *plan) answerPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
 	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism().Setting().K, ShardRows: j.shardRows,
-		Key: j.keyAt}
+		worker: j.worker()}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
 	answer := &answerShard{Table: j.job.Table, Read: j.job.Read, Queries: j.queries,
-		ShardRows: j.shardRows, Temp: j.dir, Neighbours: j.job.Stated.Neighbours, Key: j.keyAt}
+		ShardRows: j.shardRows, Neighbours: j.job.Stated.Neighbours, worker: j.worker()}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,7 @@ import (
 // stops the job, and put none in its place: no label, no number of queries, no digest of votes.
 type box struct {
 	dir string
-	key secret
+	key jobKeys
 }
 
 // put writes a file by the rules of [put].
@@ -30,9 +31,31 @@ func (b box) put(ctx context.Context, name string, content []byte) error {
 		b.seal(name, content)...))
 }
 
-// leave is put for a worker.
-func (b box) leave(ctx context.Context, name string, content []byte) error {
-	return settled(b.put(ctx, name, content), lastingOutput)
+// worker is what the workers of a job have in common. They find its keys before their first piece of work.
+type worker struct {
+	Temp string // the job's own directory
+	Key  keyAt
+
+	keys jobKeys
+}
+
+func (w *worker) Setup(ctx context.Context) (err error) {
+	w.keys, err = w.Key.find(ctx)
+	return err
+}
+
+// leave puts a file into the job's own directory.
+func (w *worker) leave(ctx context.Context, name string, content []byte) error {
+	return settled(box{w.Temp, w.keys}.put(ctx, name, content), lastingOutput)
+}
+
+// report is leave of what the first pipeline found, as JSON.
+func (w *worker) report(ctx context.Context, name string, finding any) error {
+	b, err := json.Marshal(finding)
+	if err != nil {
+		return err
+	}
+	return w.leave(ctx, name, b)
 }
 
 // get returns the content of a file that put wrote. Its absence is an os.ErrNotExist.

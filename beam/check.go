@@ -2,7 +2,6 @@ package darrmbeam
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -74,17 +73,9 @@ type idBlock struct {
 // checkFile reads a file from beginning to end, leaves a report, and passes its ids on
 // to be compared with those of all other files.
 type checkFile struct {
+	worker
 	Read ReadOptions
 	K    int
-	Temp string
-	Key  keyAt
-
-	keys jobKeys
-}
-
-func (f *checkFile) Setup(ctx context.Context) (err error) {
-	f.keys, err = f.Key.find(ctx)
-	return err
 }
 
 func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
@@ -100,7 +91,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
 	}
 	var r fileReport
 	buckets, used := make([]idBlock, idBuckets), make([]bool, idBuckets)
-	pin := pinner{hash: f.keys.coins.Pin()}
+	pin := pinner{hash: f.keys.Pin()}
 	opts = release.Hashed(opts, f.keys.votes)
 	var hash *ledger.VoteHash // of the votes; nil where the ledger need not recognise them
 	if f.keys.votes != nil {
@@ -130,7 +121,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
 	var system *fs.PathError
 	switch {
 	case errors.As(err, &parse), errors.As(err, &system):
-		return f.leave(ctx, task, fileReport{Fault: err.Error()})
+		return f.report(ctx, reportName(task.Number), fileReport{Fault: err.Error()})
 	case err != nil:
 		return err
 	}
@@ -147,15 +138,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
 	if hash != nil {
 		r.Votes = hash.Part()
 	}
-	return f.leave(ctx, task, r)
-}
-
-func (f *checkFile) leave(ctx context.Context, task fileTask, r fileReport) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return box{f.Temp, f.keys}.leave(ctx, reportName(task.Number), b)
+	return f.report(ctx, reportName(task.Number), r)
 }
 
 // bucketOf spreads ids evenly; equal ids share a bucket.
@@ -167,17 +150,7 @@ func bucketOf(id string) int64 {
 
 // findRepeated leaves the first repeated id of a bucket, or that there is none: a bucket of which
 // nothing is left was not searched.
-type findRepeated struct {
-	Temp string
-	Key  keyAt
-
-	keys jobKeys
-}
-
-func (f *findRepeated) Setup(ctx context.Context) (err error) {
-	f.keys, err = f.Key.find(ctx)
-	return err
-}
+type findRepeated struct{ worker }
 
 func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64,
 	blocks func(*idBlock) bool) error {
@@ -190,11 +163,7 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64,
 	if err != nil {
 		return err
 	}
-	out, err := json.Marshal(first)
-	if err != nil {
-		return err
-	}
-	return box{f.Temp, f.keys}.leave(ctx, idsName(int(bucket)), out)
+	return f.report(ctx, idsName(int(bucket)), first)
 }
 
 // firstRepeated returns the first id, by its places, that stands in two places; nil if none does. A
@@ -237,8 +206,8 @@ func (j *plan) checkPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
 	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read,
-		K: j.planned.Mechanism().Setting().K, Temp: j.dir, Key: j.keyAt}, files)
-	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.dir, Key: j.keyAt},
+		K: j.planned.Mechanism().Setting().K, worker: j.worker()}, files)
+	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{j.worker()},
 		beam.GroupByKey(s, ids))
 	return p
 }

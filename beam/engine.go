@@ -92,10 +92,13 @@ type shared struct {
 	keyAt keyAt // where workers find the key
 }
 
+// worker returns what the job's workers have in common.
+func (s *shared) worker() worker { return worker{Temp: s.dir, Key: s.keyAt} }
+
 // begin makes the directory, puts the keys where workers find them, and runs the first pipeline,
 // which reads the input. end stops the workers and removes directory and keys; it must be called
 // after an error too.
-func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string,
+func (s *shared) begin(ctx context.Context, e *Engine, keys jobKeys, input string,
 	read func() *beam.Pipeline) (end func() error, err error) {
 	temp, forgetTemp, err := e.makeTemp(ctx)
 	if err != nil {

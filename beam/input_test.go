@@ -244,8 +244,8 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	dir := t.TempDir()
 	try := func() error {
-		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir,
-			Neighbours: accountant.ReplaceOne, Key: at}
+		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000,
+			Neighbours: accountant.ReplaceOne, worker: worker{Temp: dir, Key: at}}
 		if err := f.Setup(ctx); err != nil {
 			return err
 		}
@@ -310,8 +310,8 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	_, at, forget2 := newKey(t, "")
 	defer forget2()
-	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir,
-		Neighbours: accountant.ReplaceOne, Key: at}
+	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000,
+		Neighbours: accountant.ReplaceOne, worker: worker{Temp: dir, Key: at}}
 	if err := f.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestShardMustBeComplete(t *testing.T) {
 	_, at, forget := newKey(t, "")
 	defer forget()
 	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Neighbours: accountant.ReplaceOne,
-		Key: at}
+		worker: worker{Key: at}}
 	if err := f.Setup(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -520,7 +520,7 @@ func TestRepeatedIDs(t *testing.T) {
 	dir := t.TempDir()
 	key, at, forget := newKey(t, "")
 	defer forget()
-	find := &findRepeated{Temp: dir, Key: at}
+	find := &findRepeated{worker{Temp: dir, Key: at}}
 	if err := find.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type keyAt struct {
 
 // jobKeys are the secrets of a job.
 type jobKeys struct {
-	coins *randsrc.Key     // answers the queries
-	votes *ledger.VoteHash // recognises the votes in the ledger; nil where it need not
+	coins *randsrc.Key     // answers the queries; makes pins and seals
+	votes *ledger.VoteHash // recognises the votes in the ledger; nil where it need not, and of a round
 }
 
 // Fingerprint names the keys.
@@ -46,21 +46,13 @@ func (k jobKeys) Send(w io.Writer) error {
 	return k.coins.Send(w)
 }
 
-// secret holds the keys that placeKey places: jobKeys, or the *randsrc.Key of a round. The
-// latter makes the pins and seals of the round.
-type secret interface {
-	Fingerprint() [32]byte
-	Pin() hash.Hash
-	Send(io.Writer) error
-}
-
 // inMemory holds the keys of this process's jobs, for workers in the same process.
-var inMemory sync.Map // [32]byte → secret
+var inMemory sync.Map // [32]byte → jobKeys
 
 // placeKey puts the keys of a job where its workers find them: in this process's memory, or in a
 // new file of the directory. forget destroys them, for late workers too.
 func placeKey(ctx context.Context, dir string,
-	keys secret) (at keyAt, forget func() error, err error) {
+	keys jobKeys) (at keyAt, forget func() error, err error) {
 	name := keys.Fingerprint()
 	at.Fingerprint = name[:]
 	if dir == "" {
@@ -100,27 +92,15 @@ func writeKeys(ctx context.Context, path string, send func(io.Writer) error) (er
 	return errors.Join(send(w), w.Close())
 }
 
-// find returns the keys of a release in a worker.
+// find returns the keys of a job in a worker.
 func (at keyAt) find(ctx context.Context) (keys jobKeys, err error) {
-	return findKey(ctx, at, func(b []byte, name [32]byte) (keys jobKeys, err error) {
-		if keys.votes, b, err = ledger.CutVoteKey(b); err != nil {
-			return keys, err
-		}
-		keys.coins, err = randsrc.ReadKey(bytes.NewReader(b), name)
-		return keys, err
-	})
-}
-
-// findKey returns the keys of a job in a worker.
-func findKey[T any](ctx context.Context, at keyAt,
-	read func(b []byte, name [32]byte) (T, error)) (keys T, err error) {
 	if len(at.Fingerprint) != 32 {
 		return keys, errors.New("the job names no key")
 	}
 	name := [32]byte(at.Fingerprint)
 	if at.File == "" {
 		if k, ok := inMemory.Load(name); ok {
-			return k.(T), nil
+			return k.(jobKeys), nil
 		}
 		return keys, errors.New(
 			"the job key is not in this process: either the job is over, or its workers run elsewhere and " +
@@ -133,7 +113,11 @@ func findKey[T any](ctx context.Context, at keyAt,
 				"is not shared with this worker: %w%s", err, lasting)
 	}
 	defer clear(b)
-	return read(b, name)
+	if keys.votes, b, err = ledger.CutVoteKey(b); err != nil {
+		return keys, err
+	}
+	keys.coins, err = randsrc.ReadKey(bytes.NewReader(b), name)
+	return keys, err
 }
 
 // absolute makes a local directory absolute, for workers that run elsewhere.

@@ -40,7 +40,7 @@ const (
 func TestMain(m *testing.M) {
 	log.LogLevel = "error"
 	if os.Getenv(workerEnv) != "" {
-		worker()
+		bootWorker()
 		return
 	}
 	flag.Parse()
@@ -58,9 +58,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// worker does what the container's boot program does: it asks the runner where to
+// bootWorker does what the container's boot program does: it asks the runner where to
 // connect, and works for it. Prism wraps the id in quotes.
-func worker() {
+func bootWorker() {
 	beam.Init()
 	var id, provision string
 	for _, arg := range os.Args[1:] {

@@ -90,7 +90,7 @@ func RunRound(ctx context.Context, job RoundJob) (_ *RoundReport, err error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := p.begin(ctx, &job.Engine, key, "reports", p.checkPipeline)
+	end, err := p.begin(ctx, &job.Engine, jobKeys{coins: key}, "reports", p.checkPipeline)
 	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return nil, err
@@ -211,12 +211,15 @@ func (p *roundPlan) writeShuffled(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
+func (p *roundPlan) roundWorker() roundWorker {
+	return roundWorker{worker: p.worker(), Plan: p.job.Plan, Round: p.job.Round}
+}
+
 // checkPipeline builds the first pipeline.
 func (p *roundPlan) checkPipeline() *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, p.files)) // else one worker reads all
-	beam.ParDo0(s.Scope("check"), &checkReports{Plan: p.job.Plan, Round: p.job.Round, Temp: p.dir,
-		Key: p.keyAt}, files)
+	beam.ParDo0(s.Scope("check"), &checkReports{p.roundWorker()}, files)
 	return pipeline
 }
 
@@ -228,11 +231,9 @@ func (p *roundPlan) mixPipeline() *beam.Pipeline {
 	for _, f := range p.files {
 		silos = append(silos, int(f.Silo))
 	}
-	cells := beam.ParDo(s.Scope("read"), &readReports{Plan: p.job.Plan, Round: p.job.Round,
-		Key: p.keyAt}, files)
+	cells := beam.ParDo(s.Scope("read"), &readReports{p.roundWorker()}, files)
 	sorted := beam.ParDo(s.Scope("order"), &orderCell{Size: int64(p.asked.size()), Starts: p.cells,
 		Key: p.keyAt}, beam.GroupByKey(s, cells))
-	beam.ParDo0(s.Scope("add up"), &sumBlock{Plan: p.job.Plan, Round: p.job.Round, Silos: silos,
-		Temp: p.dir, Key: p.keyAt}, beam.GroupByKey(s, sorted))
+	beam.ParDo0(s.Scope("add up"), &sumBlock{roundWorker: p.roundWorker(), Silos: silos}, beam.GroupByKey(s, sorted))
 	return pipeline
 }

@@ -333,7 +333,7 @@ func parts[T any](p []T) func(*T) bool {
 // blocks are the same; two reports of one name, a lost one and one too many are errors.
 func TestReportThatCameTwice(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
-	key := must.Get(randsrc.NewKey())(t)
+	key := jobKeys{coins: must.Get(randsrc.NewKey())(t)}
 	at, forget, err := placeKey(t.Context(), "", key)
 	if err != nil {
 		t.Fatal(err)
@@ -345,8 +345,9 @@ func TestReportThatCameTwice(t *testing.T) {
 	if p.asked, err = readAsked(x.job.Plan, x.job.Round); err != nil {
 		t.Fatal(err)
 	}
-	check := &checkReports{Plan: x.job.Plan, Round: x.job.Round, Temp: p.dir, Key: at}
-	read := &readReports{Plan: x.job.Plan, Round: x.job.Round, Key: at}
+	common := p.roundWorker()
+	check := &checkReports{common}
+	read := &readReports{common}
 	if err := errors.Join(check.Setup(t.Context()), read.Setup(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -408,8 +409,8 @@ func TestReportThatCameTwice(t *testing.T) {
 	}
 
 	sum := func(p ...sortedPart) ([]byte, error) {
-		f := &sumBlock{Plan: x.job.Plan, Round: x.job.Round, Silos: []int{0, 1, 2, 3}, Temp: t.TempDir(),
-			Key: at}
+		f := &sumBlock{roundWorker: common, Silos: []int{0, 1, 2, 3}}
+		f.Temp = t.TempDir()
 		err := f.Setup(t.Context())
 		if err == nil {
 			err = f.ProcessElement(t.Context(), partKey(randomiser.Gradients, 0), parts(p))

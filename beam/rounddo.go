@@ -7,7 +7,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/federated/rounds"
@@ -105,7 +103,7 @@ func readAsked(plan, round []byte) (a asked, err error) {
 }
 
 // readFile reads a silo's file and its pin.
-func (a asked) readFile(ctx context.Context, key secret,
+func (a asked) readFile(ctx context.Context, key jobKeys,
 	path string) (silo int, reports federated.Reports, pin []byte, err error) {
 	f, err := open(ctx, path)
 	if err != nil {
@@ -122,29 +120,23 @@ func (a asked) readFile(ctx context.Context, key secret,
 	return silo, reports, h.Sum(nil), err
 }
 
-func findRoundKey(ctx context.Context, at keyAt) (*randsrc.Key, error) {
-	return findKey(ctx, at, func(b []byte, name [32]byte) (*randsrc.Key, error) {
-		return randsrc.ReadKey(bytes.NewReader(b), name)
-	})
-}
-
-// checkReports reads a file from beginning to end and leaves a report.
-type checkReports struct {
+// roundWorker is a worker of a round.
+type roundWorker struct {
+	worker
 	Plan, Round []byte
-	Temp        string
-	Key         keyAt
 
 	asked asked
-	key   *randsrc.Key
 }
 
-func (f *checkReports) Setup(ctx context.Context) (err error) {
+func (f *roundWorker) Setup(ctx context.Context) (err error) {
 	if f.asked, err = readAsked(f.Plan, f.Round); err != nil {
 		return err
 	}
-	f.key, err = findRoundKey(ctx, f.Key)
-	return err
+	return f.worker.Setup(ctx)
 }
+
+// checkReports reads a file from beginning to end and leaves a report.
+type checkReports struct{ roundWorker }
 
 func (f *checkReports) ProcessElement(ctx context.Context, file reportFile) error {
 	ctx, leave, err := f.Key.enter(ctx)
@@ -152,7 +144,7 @@ func (f *checkReports) ProcessElement(ctx context.Context, file reportFile) erro
 		return err
 	}
 	defer leave()
-	silo, reports, pin, err := f.asked.readFile(ctx, f.key, file.Path)
+	silo, reports, pin, err := f.asked.readFile(ctx, f.keys, file.Path)
 	out := siloReport{Silo: int64(silo), Pin: pin}
 	var system *fs.PathError
 	switch {
@@ -170,11 +162,7 @@ func (f *checkReports) ProcessElement(ctx context.Context, file reportFile) erro
 			}
 		}
 	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	return box{f.Temp, f.key}.leave(ctx, siloName(file.Number), b)
+	return f.report(ctx, siloName(file.Number), out)
 }
 
 // collect reads what the first pipeline found, and completes the files.
@@ -211,21 +199,7 @@ func (p *roundPlan) collect(ctx context.Context) error {
 }
 
 // readReports reads a file and sends each of its reports to its cell.
-type readReports struct {
-	Plan, Round []byte
-	Key         keyAt
-
-	asked asked
-	key   *randsrc.Key
-}
-
-func (f *readReports) Setup(ctx context.Context) (err error) {
-	if f.asked, err = readAsked(f.Plan, f.Round); err != nil {
-		return err
-	}
-	f.key, err = findRoundKey(ctx, f.Key)
-	return err
-}
+type readReports struct{ roundWorker }
 
 func (f *readReports) ProcessElement(ctx context.Context, file reportFile,
 	emit func(int64, cellPart)) error {
@@ -234,7 +208,7 @@ func (f *readReports) ProcessElement(ctx context.Context, file reportFile,
 		return err
 	}
 	defer leave()
-	silo, reports, pin, err := f.asked.readFile(ctx, f.key, file.Path)
+	silo, reports, pin, err := f.asked.readFile(ctx, f.keys, file.Path)
 	if err == nil && (int64(silo) != file.Silo || !hmac.Equal(pin, file.Pin)) ||
 		errors.Is(err, rounds.ErrFormat) {
 		err = fmt.Errorf("%s %w while it was being shuffled", file.Path, errChanged)
@@ -339,24 +313,16 @@ func (f *orderCell) ProcessElement(ctx context.Context, key int64, parts func(*c
 // sumBlock puts the parts of a block together, adds them up, and writes both to a file of the
 // temporary directory. It gives the same file whenever it is run.
 type sumBlock struct {
-	Plan, Round []byte
-	Silos       []int
-	Temp        string
-	Key         keyAt
+	roundWorker
+	Silos []int
 
-	asked asked
-	mix   *rounds.Mix
-	key   *randsrc.Key
+	mix *rounds.Mix
 }
 
 func (f *sumBlock) Setup(ctx context.Context) (err error) {
-	if f.asked, err = readAsked(f.Plan, f.Round); err != nil {
-		return err
+	if err = f.roundWorker.Setup(ctx); err == nil {
+		f.mix, err = f.asked.plan.NewMix(f.asked.round, f.Silos)
 	}
-	if f.mix, err = f.asked.plan.NewMix(f.asked.round, f.Silos); err != nil {
-		return err
-	}
-	f.key, err = findRoundKey(ctx, f.Key)
 	return err
 }
 
@@ -382,7 +348,7 @@ func (f *sumBlock) ProcessElement(ctx context.Context, key int64,
 	for _, v := range sum {
 		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
 	}
-	if err := (box{f.Temp, f.key}).leave(ctx, blockName(of, block), out); err != nil {
+	if err := f.leave(ctx, blockName(of, block), out); err != nil {
 		return err
 	}
 	return fault(key, true)

@@ -62,8 +62,8 @@ func TestLateWorker(t *testing.T) {
 		_, at, forget := newKey(t, dir)
 		found, _ := works.Load([32]byte(at.Fingerprint))
 		found.(*work).end()
-		f := &answerShard{Table: table(t), Queries: 10, ShardRows: 10, Temp: t.TempDir(),
-			Neighbours: accountant.ReplaceOne, Key: at}
+		f := &answerShard{Table: table(t), Queries: 10, ShardRows: 10,
+			Neighbours: accountant.ReplaceOne, worker: worker{Temp: t.TempDir(), Key: at}}
 		if err := f.ProcessElement(t.Context(), 0, func(*voteBlock) bool { return false }); !errors.Is(
 			err, errOver) {
 			t.Errorf("key in %q: %v", dir, err)

@@ -105,26 +105,22 @@ func DefaultDir() (string, error) {
 // [*DirError] and matches [ErrNotWritable].
 func Open(dir string) (*Store, error) {
 	if dir == "" {
-		return nil, &DirError{Dir: dir, Rule: "the name of the cache directory must not be empty",
-			Hint: chooseHint}
+		return nil, &DirError{Rule: "the name of the cache directory must not be empty"}
 	}
 	// An absolute name stays right if the process changes its directory.
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, &DirError{Dir: dir, Rule: "the cache directory must have an absolute name",
-			Hint: chooseHint, Err: err}
+		return nil, &DirError{dir, "the cache directory must have an absolute name", err}
 	}
 	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
-		return nil, &DirError{Dir: abs, Rule: "the cache directory must be a directory", Hint: chooseHint}
+		return nil, &DirError{abs, "the cache directory must be a directory", nil}
 	}
 	if err := os.MkdirAll(abs, 0o700); err != nil {
-		return nil, &DirError{Dir: abs, Rule: "the cache directory must exist or be creatable",
-			Hint: chooseHint, Err: err}
+		return nil, &DirError{abs, "the cache directory must exist or be creatable", err}
 	}
 	s := &Store{dir: abs}
 	if err := s.probe(); err != nil {
-		return nil, &DirError{Dir: abs, Rule: "files must be creatable in the cache directory",
-			Hint: chooseHint, Err: err}
+		return nil, &DirError{abs, "files must be creatable in the cache directory", err}
 	}
 	return s, nil
 }
@@ -252,13 +248,10 @@ var (
 	ErrNotWritable = errors.New("cache directory is not usable")
 )
 
-const chooseHint = "choose another directory with " + DirEnv + ", or run without a cache"
-
 // A DirError names the rule that makes a directory unfit for a cache.
 type DirError struct {
 	Dir  string // the directory
 	Rule string // what a cache directory must be
-	Hint string // what the user can do
 	Err  error  // the cause, if the system gave one
 }
 
@@ -267,7 +260,7 @@ func (e *DirError) Error() string {
 	if e.Err != nil {
 		msg += ": " + e.Err.Error()
 	}
-	return msg + " (" + e.Hint + ")"
+	return msg + " (choose another directory with " + DirEnv + ", or run without a cache)"
 }
 
 func (e *DirError) Unwrap() error        { return e.Err }

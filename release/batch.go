@@ -5,11 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -142,20 +140,11 @@ func (o *Online) Batch(ctx context.Context, b Batch) (*AnsweredBatch, error) {
 		return nil, err
 	}
 	t := &Transaction{Ledger: book, Bill: bill, Output: nowhere{}, repeats: true}
-	t.Draw = func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
-		drawn, err := o.label(ctx, &c, a)
-		seal := o.key.digest("answer", c.digest[:])
-		return func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "darrm answers 1\n%x\n%d\n", seal, drawn)
-			return err
-		}, err
+	t.Draw = o.sealed("darrm answers 1", c.digest, func(ctx context.Context) (any, error) { return o.label(ctx, &c, a) })
+	out, err := o.run(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	out, err := t.Run(ctx)
-	o.noteFailure(book, err)
-	if !out.Done() {
-		return nil, o.failed(b.Name, err)
-	}
-	o.paid(out.Receipt)
 	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
 	if out.Again() && a.Totals.Again != nil { // a batch of votes that were answered before adds another cost
 		a.Cost = a.Totals.Again.Cost
@@ -192,8 +181,7 @@ func (o *Online) batchBill(b *Batch, c *castBatch, a *AnsweredBatch) (bill *Bill
 
 // label draws the labels of a batch that was paid for, into a, and returns them.
 func (o *Online) label(ctx context.Context, c *castBatch, a *AnsweredBatch) (drawn any, err error) {
-	coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
-	answers := make([][]int, len(c.ballots))
+	coins, answers := o.coins(), make([][]int, len(c.ballots))
 	for i := range answers {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

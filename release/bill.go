@@ -196,13 +196,22 @@ func coverID(ensemble, name string) string {
 
 // request is the charge of a cost for the teachers of c.
 func (c Charge) request(id string, cost accountant.Cost, event Event) (ledger.Request, error) {
+	r, err := c.paidRequest(event, "")
+	if err == nil {
+		r.ID = id
+		r.Unit, err = ledger.NewCost(cost.Epsilon, cost.Delta)
+	}
+	return r, err
+}
+
+// costing is the charge of a cost for what has neither teachers nor a payer.
+func costing(id string, cost accountant.Cost, event any, relation accountant.Relation) (ledger.Request, error) {
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
 		return ledger.Request{}, err
 	}
-	r, err := c.paidRequest(event, "")
-	r.ID, r.Unit = id, unit
-	return r, err
+	text, err := json.Marshal(event)
+	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: text, Relation: relation}, err
 }
 
 // paidRequest is the release's own entry where another charge pays for it.

@@ -25,12 +25,9 @@ import (
 // a hash of all entries and so of keyed digests of votes: no votes, no labels, nothing by which two
 // draws of equal votes differ from others.
 type BudgetReport struct {
-	Ledger     string          `json:"ledger"`          // the file's name, without its folder
-	About      *ledger.About   `json:"about,omitempty"` // as it was made, nil for nothing
-	Neighbours ledger.Relation `json:"neighbours"`
-	Granted    Amount          `json:"granted"`
-	Spent      Amount          `json:"spent"`     // rounded up, as every cost
-	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
+	Ledger string        `json:"ledger"`          // the file's name, without its folder
+	About  *ledger.About `json:"about,omitempty"` // as it was made, nil for nothing
+	BudgetBalance
 	// of ε and of δ that is spent, in percent, rounded up
 	Share    [2]float64    `json:"share"`
 	Verdict  string        `json:"verdict"` // what is spent of the budget, in words
@@ -40,35 +37,47 @@ type BudgetReport struct {
 	Warnings []string      `json:"warnings,omitempty"`
 	Releases []ReportEntry `json:"charges"`
 	Assumed  []Assumption  `json:"assumed"`
-	Entries  uint64        `json:"entries"`
-	Head     string        `json:"head"` // names this state of the ledger
+	BudgetHead
 }
+
+// BudgetBalance is what a budget is, and what of it is spent and left.
+type BudgetBalance struct {
+	Neighbours ledger.Relation `json:"neighbours"`
+	Granted    Amount          `json:"granted"`
+	Spent      Amount          `json:"spent"`     // rounded up, as every cost
+	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
+}
+
+// BudgetHead names a state of a ledger.
+type BudgetHead struct {
+	Entries uint64 `json:"entries"`
+	Head    string `json:"head"`
+}
+
+func balance(l *ledger.Ledger, spent ledger.Cost) BudgetBalance {
+	granted := l.Budget().Cost()
+	return BudgetBalance{l.Relation(), NewAmount(granted), NewAmount(spent), NewAmount(granted.Minus(spent))}
+}
+
+func budgetHead(h ledger.Head) BudgetHead { return BudgetHead{h.Seq, h.String()} }
 
 // BudgetState is the part of a [BudgetReport] that needs no reading of the charges themselves.
 type BudgetState struct {
-	Ledger     string          `json:"ledger"`
-	Neighbours ledger.Relation `json:"neighbours"`
-	Granted    Amount          `json:"granted"`
-	Spent      Amount          `json:"spent"`
-	Remaining  Amount          `json:"remaining"`
-	Share      [2]float64      `json:"share"`
-	Meaning    string          `json:"meaning"`
-	Limit      string          `json:"limit"`
-	Entries    uint64          `json:"entries"`
-	Head       string          `json:"head"`
-	Simulated  bool            `json:"simulated,omitempty"` // the ledger is one to try
+	Ledger string `json:"ledger"`
+	BudgetBalance
+	Share   [2]float64 `json:"share"`
+	Meaning string     `json:"meaning"`
+	Limit   string     `json:"limit"`
+	BudgetHead
+	Simulated bool `json:"simulated,omitempty"` // the ledger is one to try
 }
 
 // NewBudgetState reports a state of the ledger.
 func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
 	granted := l.Budget().Cost()
 	return BudgetState{
-		Ledger: shortName(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted),
-		Spent:     NewAmount(now.Spent),
-		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted),
-		Meaning: meaning(now.Spent, l.Relation()),
-		Limit:   limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
-		Simulated: l.Simulated(),
+		shortName(l.Path()), balance(l, now.Spent), share(now.Spent, granted), meaning(now.Spent, l.Relation()),
+		limit(granted), budgetHead(now.Head), l.Simulated(),
 	}
 }
 
@@ -184,12 +193,8 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		head = ledger.Head{Seq: entries[n-1].Seq, Hash: entries[n-1].Hash}
 	}
 	now := NewBudgetState(l, ledger.State{Spent: spent, Head: head})
-	r := &BudgetReport{
-		Ledger: now.Ledger, Neighbours: now.Neighbours, Granted: now.Granted, Spent: now.Spent,
-		Remaining: now.Remaining,
-		Share:     now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{},
-		Entries: uint64(len(entries)), Head: head.String(),
-	}
+	r := &BudgetReport{Ledger: now.Ledger, BudgetBalance: now.BudgetBalance, Share: now.Share, Meaning: now.Meaning,
+		Limit: now.Limit, Releases: []ReportEntry{}, BudgetHead: now.BudgetHead}
 	r.Short, r.Warnings = newShortBudget(spent, granted), warnings(l, spent)
 	if about := l.About(); about != (ledger.About{}) {
 		r.About = &about

@@ -14,30 +14,22 @@ import (
 
 // BudgetSums are the sums of a ledger at one moment: spent is rounded up, remaining down.
 type BudgetSums struct {
-	Ledger     string          `json:"ledger"`
-	Neighbours ledger.Relation `json:"neighbours"`
-	Granted    Amount          `json:"granted"`
-	Spent      Amount          `json:"spent"`
-	Remaining  Amount          `json:"remaining"`
-	Entries    uint64          `json:"entries"`
-	Head       string          `json:"head"`
+	Ledger string `json:"ledger"`
+	BudgetBalance
+	BudgetHead
 	// Labels are the charges that pay for labels of several releases, the oldest first.
 	Labels []LabelCharge `json:"labels,omitempty"`
 }
 
 // NewBudgetSums returns the sums of a state of the ledger.
 func NewBudgetSums(l *ledger.Ledger, now ledger.State) BudgetSums {
-	return BudgetSums{
-		Ledger: l.Path(), Neighbours: l.Relation(), Granted: NewAmount(l.Budget().Cost()),
-		Spent: NewAmount(now.Spent), Remaining: NewAmount(now.Remaining),
-		Entries: now.Head.Seq, Head: now.Head.String(),
-	}
+	return BudgetSums{l.Path(), balance(l, now.Spent), budgetHead(now.Head), nil}
 }
 
 // Sums returns the report's own sums: somebody may have charged the ledger since.
 func (r *BudgetReport) Sums(l *ledger.Ledger) BudgetSums {
 	r = handle.Made(r)
-	return BudgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head, nil}
+	return BudgetSums{l.Path(), r.BudgetBalance, r.BudgetHead, nil}
 }
 
 // History is every entry of a ledger in order.

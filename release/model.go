@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,24 +170,13 @@ func (m Model) bill(training Training) (*Bill, error) {
 	if training.ID == "" {
 		return nil, errors.New("a model needs an ID, which tells its randomness from another's")
 	}
-	unit, err := ledger.NewCost(training.Cost.Epsilon, training.Cost.Delta)
-	if err != nil {
-		return nil, err
-	}
 	m.Event.Release, m.Event.AcceptWeak = training.ID, m.AcceptWeak
 	released := m.Event
 	if m.PartOf != "" {
 		released.Assumes = "" // the run's charge has it
 	}
-	event, err := json.Marshal(released)
-	id := m.RequestID
-	if id == "" {
-		id = fmt.Sprintf("training:%s", training.ID)
-	}
-	b := &Bill{
-		release: ledger.Request{ID: id, Count: 1, Unit: unit, Event: event,
-			Relation: m.Relation}, coins: "release",
-	}
+	request, err := costing(cmp.Or(m.RequestID, "training:"+training.ID), training.Cost, released, m.Relation)
+	b := &Bill{release: request, coins: "release"}
 	if m.PartOf == "" || err != nil {
 		return b.judged(m.strength()), err
 	}

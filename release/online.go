@@ -383,15 +383,85 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 		return nil, err
 	}
 	start := book.Clock()
-	out, err := t.Run(ctx)
+	out, err := o.run(ctx, t)
 	a.InLedger += book.Clock() - start
-	o.noteFailure(book, err)
-	if !out.Done() {
-		return nil, o.failed(q.ID, err)
+	if err != nil {
+		return nil, err
 	}
-	o.paid(out.Receipt)
 	a.Replayed, a.Charge, a.After = t.paid.Charge.Seq != 0, out.Receipt.Entry(), out.After
 	return a, nil
+}
+
+// run runs the transaction of an answer or a batch.
+func (o *Online) run(ctx context.Context, t *Transaction) (Outcome, error) {
+	out, err := t.Run(ctx)
+	o.noteFailure(t.Ledger, err)
+	if !out.Done() {
+		return out, o.failed(t.Bill.release.ID, err)
+	}
+	o.paid(out.Receipt)
+	return out, nil
+}
+
+// sealed is the Draw of a transaction whose votes have a keyed digest. What the ledger knows of the result begins
+// with a line of its kind.
+func (o *Online) sealed(kind string, digest ledger.Digest, draw func(context.Context) (any, error)) func(context.Context,
+	*ledger.Receipt) (func(io.Writer) error, error) {
+	return func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+		drawn, err := draw(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// With the seal, which nobody knows, the digest in the ledger does not tell the answer.
+		seal := o.key.digest("answer", digest[:])
+		return func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s\n%x\n%d\n", kind, seal, drawn)
+			return err
+		}, nil
+	}
+}
+
+// coins come from the service key, for this ledger and mechanism.
+func (o *Online) coins() randsrc.Coins { return randsrc.KeyedCoins(o.key.Key, string(o.scope[:])) }
+
+// transaction is the release of one answer, which a will be.
+func (o *Online) transaction(book *ledger.Ledger,
+	q Query) (t *Transaction, a *Answered, err error) {
+	if err := shared(q.ID); err != nil {
+		return nil, nil, &InputError{err}
+	}
+	cast, err := o.read(&q)
+	if err != nil {
+		return nil, nil, err
+	}
+	replay, err := q.replayKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), replay, cast.row)
+	b, err := o.bill(&q, digest)
+	if err != nil {
+		return nil, nil, err
+	}
+	a = &Answered{ID: q.ID, Class: ensemble.Abstained, Asked: cast.asked, Simulated: book.Simulated()}
+	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != "", keyed: true}
+	t.Draw = o.sealed("darrm answer 1", digest, func(context.Context) (any, error) {
+		// The coins depend on the votes too: should the ledger be lost that keeps other votes
+		// from the same id, its answers share no coins.
+		start := book.Clock()
+		classes, err := cast.draw(o.options.Plan.mechanism, o.coins(), digest[:])
+		a.InLedger -= book.Clock() - start // of a replay; with a charge the clock stands still
+		switch {
+		case err != nil:
+			return nil, err
+		case cast.asked == nil:
+			a.Class = classes[0]
+			return a.Class, nil
+		}
+		a.Classes = classes
+		return classes, nil
+	})
+	return t, a, nil
 }
 
 // conflictOf turns the ledger's errors about an id that was used before into a [usedError].
@@ -432,53 +502,6 @@ func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 	b.draw = nil // a request id is its draw, which nobody else answers
 	o.known(b)
 	return b, nil
-}
-
-// transaction is the release of one answer, which a will be.
-func (o *Online) transaction(book *ledger.Ledger,
-	q Query) (t *Transaction, a *Answered, err error) {
-	if err := shared(q.ID); err != nil {
-		return nil, nil, &InputError{err}
-	}
-	cast, err := o.read(&q)
-	if err != nil {
-		return nil, nil, err
-	}
-	replay, err := q.replayKey()
-	if err != nil {
-		return nil, nil, err
-	}
-	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), replay, cast.row)
-	b, err := o.bill(&q, digest)
-	if err != nil {
-		return nil, nil, err
-	}
-	a = &Answered{ID: q.ID, Class: ensemble.Abstained, Asked: cast.asked, Simulated: book.Simulated()}
-	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != "", keyed: true}
-	t.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
-		// The coins depend on the votes too: should the ledger be lost that keeps other votes
-		// from the same id, its answers share no coins.
-		start := book.Clock()
-		coins := randsrc.KeyedCoins(o.key.Key, string(o.scope[:]))
-		classes, err := cast.draw(o.options.Plan.mechanism, coins, digest[:])
-		if err != nil {
-			return nil, err
-		}
-		var drawn any = classes
-		if cast.asked == nil {
-			a.Class, drawn = classes[0], classes[0]
-		} else {
-			a.Classes = classes
-		}
-		a.InLedger -= book.Clock() - start // of a replay; with a charge the clock stands still
-		// With the seal, which nobody knows, the digest in the ledger does not tell the answer.
-		seal := o.key.digest("answer", digest[:])
-		return func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "darrm answer 1\n%x\n%d\n", seal, drawn)
-			return err
-		}, nil
-	}
-	return t, a, nil
 }
 
 // nowhere is the output of an answer that is returned to its asker and stored nowhere.

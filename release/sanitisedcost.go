@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -76,16 +75,11 @@ func (o Told) Run(ctx context.Context) (Outcome, error) {
 }
 
 func (o Told) bill(cost accountant.Cost) (*Bill, error) {
-	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
-	if err != nil {
-		return nil, err
-	}
-	event, err := json.Marshal(Event{
+	r, err := costing(o.RequestID, cost, Event{
 		Mechanism: toldMechanism, Queries: o.Telling.Options().Queries, K: o.Telling.K(), Affected: 1,
 		Key: rand.Text(), Rule: o.Telling.Rule(), AcceptWeak: o.AcceptWeak,
-	})
-	b := &Bill{release: ledger.Request{ID: o.RequestID, Count: 1, Unit: unit, Event: event,
-		Relation: accountant.ReplaceOne}, coins: "key"}
+	}, accountant.ReplaceOne)
+	b := &Bill{release: r, coins: "key"}
 	return b.judged(strength{o.Records, o.AcceptWeak, labelAdvice}), err
 }
 

@@ -113,8 +113,8 @@ func Write(w io.Writer, r *release.BudgetReport) error {
 <p class="soft">What was released from one set of people's data, under which promise, and what remains. Nothing on this page was computed from these data but digests (SHA-256): those of what was released and, in the head at the end, one of all entries, in which votes have digests that tell nothing without a secret key.</p>`)
 	counted(&p, r.Releases)
 	p.Put("\n")
-	Budget(&p, &release.BudgetState{Meaning: r.Meaning, Limit: r.Limit, Remaining: r.Remaining,
-		Granted: r.Granted, Share: r.Share}, r.Short, r.Warnings)
+	Budget(&p, &release.BudgetState{Meaning: r.Meaning, Limit: r.Limit, BudgetBalance: r.BudgetBalance,
+		Share: r.Share}, r.Short, r.Warnings)
 	p.Put("<h2>What was charged</h2>")
 	if len(r.Releases) > 0 {
 		Charges(&p, r.Releases, func(e *release.ReportEntry) { details(&p, e) })
