@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync/atomic"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/sketch/stream"
@@ -132,27 +131,22 @@ func Measure(ctx context.Context, c Compressor, xs [][]float64, rounds int,
 		return Measured{}, check.Want("clients n", 0, "at least 1")
 	}
 	mean, squared := MeanOf(xs), make([]float64, rounds)
-	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) {
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for t := range squared {
 		g.Go(func() error {
-			for {
-				t := next.Add(1) - 1
-				if t >= int64(rounds) {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				got, err := RoundMean(ctx, c, uint64(t), xs)
-				if err != nil {
-					return fmt.Errorf("trial %d: %w", t, err)
-				}
-				squared[t] = SquaredError(got, mean)
-				if done != nil {
-					done()
-				}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			got, err := RoundMean(ctx, c, uint64(t), xs)
+			if err != nil {
+				return fmt.Errorf("trial %d: %w", t, err)
+			}
+			squared[t] = SquaredError(got, mean)
+			if done != nil {
+				done()
+			}
+			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {

@@ -291,7 +291,7 @@ func (p *frankWolfePlan) reach() float64 {
 
 // Plan returns the plan for others.
 func (p *frankWolfePlan) Plan() Plan {
-	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.dense(p.TrainSparse),
 		TrainSparse: p.TrainSparse, Theory: p.bound}
 }
 
@@ -337,15 +337,6 @@ func (p *frankWolfePlan) Compare() ([]train.PriceRow, error) {
 // accountant's bounds are never above it.
 func advanced(eps0, k, delta float64) float64 {
 	return eps0*math.Sqrt(2*k*-math.Log(delta)) + k*eps0*math.Expm1(eps0)
-}
-
-// Train returns the method on these records.
-func (p *frankWolfePlan) Train(r *data.Records) (train.Algorithm, error) {
-	s, err := p.denseToSparse(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	return p.TrainSparse(s)
 }
 
 // TrainSparse returns the method on these records.

@@ -88,7 +88,7 @@ func TestFrankWolfeRefusals(t *testing.T) {
 		}
 	}
 	for _, r := range []*data.Records{nil, records(t, make8(2), nil)} {
-		if _, err := p.Train(r); err == nil {
+		if _, err := p.Plan().Train(r); err == nil {
 			t.Error("records without responses are taken")
 		}
 	}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/vec"
@@ -118,24 +117,19 @@ func (g *gradients) sum(ctx context.Context, into, w []float64, list []int32) er
 
 // onCores calls do for each part from 0, on all cores.
 func onCores(parts int, do func(k int)) {
-	workers := min(parts, runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for k := range parts {
-			do(k)
-		}
+	if parts == 1 {
+		do(0)
 		return
 	}
-	var next atomic.Int32
-	var wait sync.WaitGroup
-	for range workers {
-		// Each goroutine takes the next part that nobody has, and writes to that part's place alone.
-		wait.Go(func() {
-			for k := int(next.Add(1)) - 1; k < parts; k = int(next.Add(1)) - 1 {
-				do(k)
-			}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for k := range parts {
+		group.Go(func() error {
+			do(k)
+			return nil
 		})
 	}
-	wait.Wait()
+	_ = group.Wait() // no part fails
 }
 
 // part sets sum to that of the records from one place of the list to another, four at a time; the last are filled up

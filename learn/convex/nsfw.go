@@ -161,7 +161,7 @@ func (p *nsfwPlan) noised(noise Noise) ([]train.Block, error) {
 
 // Plan returns the plan for others.
 func (p *nsfwPlan) Plan() Plan {
-	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.dense(p.TrainSparse),
 		TrainSparse: p.TrainSparse, Theory: p.bound}
 }
 
@@ -185,15 +185,6 @@ func (p *nsfwPlan) Compare() ([]train.PriceRow, error) {
 			Deviation: worst.Deviation, Holds: true, InUse: noise == p.c.Noise})
 	}
 	return compare(p.Target, rows)
-}
-
-// Train returns the method on these records.
-func (p *nsfwPlan) Train(r *data.Records) (train.Algorithm, error) {
-	s, err := p.denseToSparse(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	return p.TrainSparse(s)
 }
 
 // TrainSparse returns the method on these records.

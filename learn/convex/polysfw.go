@@ -265,7 +265,7 @@ func influenceCurve(relation accountant.Relation, theorem string,
 
 // Plan returns the plan for others.
 func (p *polySFWPlan) Plan() Plan {
-	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.Train,
+	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.dense(p.TrainSparse),
 		TrainSparse: p.TrainSparse, Theory: p.bound}
 }
 
@@ -318,15 +318,6 @@ func (p *polySFWPlan) Compare() ([]train.PriceRow, error) {
 func (p *polySFWPlan) uniform(r int) (float64, error) {
 	k := math.Ldexp(1, r)
 	return advanced(p.Target.Epsilon/math.Sqrt(k*-math.Log(p.Target.Delta)), k, p.Target.Delta), nil
-}
-
-// Train returns the method on these records.
-func (p *polySFWPlan) Train(r *data.Records) (train.Algorithm, error) {
-	s, err := p.denseToSparse(r)
-	if err != nil {
-		return train.Algorithm{}, err
-	}
-	return p.TrainSparse(s)
 }
 
 // TrainSparse returns the method on these records.

@@ -207,20 +207,23 @@ func compare(target accountant.Cost, rows []train.PriceRow) (_ []train.PriceRow,
 	return rows, nil
 }
 
-// denseToSparse takes the zeros out of records, which have responses.
-func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
-	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
-		return nil, err
-	}
-	if r.Weights() != nil { // which sparse records do not have
-		return nil, data.ErrWeighted
-	}
-	if !r.HasResponses() { // which sparse records have
-		if err := r.Check(t.Loss.Check); err != nil {
-			return nil, err
+// dense returns the training on dense records, which have responses, by that on sparse ones.
+func (t *task) dense(sparse func(*data.Sparse) (train.Algorithm, error)) func(*data.Records) (
+	train.Algorithm, error) {
+	return func(r *data.Records) (train.Algorithm, error) {
+		if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
+			return train.Algorithm{}, err
 		}
+		if r.Weights() != nil { // which sparse records do not have
+			return train.Algorithm{}, data.ErrWeighted
+		}
+		if !r.HasResponses() { // which sparse records have
+			if err := r.Check(t.Loss.Check); err != nil {
+				return train.Algorithm{}, err
+			}
+		}
+		return sparse(data.SparseOf(r))
 	}
-	return data.SparseOf(r), nil
 }
 
 // takeSparse checks the records and shortens those whose features are longer than the radius
