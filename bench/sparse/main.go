@@ -4,9 +4,6 @@
 // the 2d vertices, and beside numpy on the same work, dense and with scipy's sparse matrices.
 //
 //	go run ./bench/sparse [-n 2000] [-per-record 75] [-steps 200] [-gigabytes 1]
-//	go run ./bench/sparse -dense 8192x1000 [-steps 200] [BEFORE]
-//
-// The second compares steps on records without zeros, in turns with numpy and other builds.
 //
 // Features follow a power law, as words do: column j is drawn with probability ∝ 1/(j+10). It
 // needs a Python with numpy and scipy for the last two columns ($PYTHON, else python3).
@@ -41,26 +38,7 @@ func main() {
 	steps := flag.Int("steps", 200,
 		"steps of the sparse runs; dense ones do as many as fit half a second")
 	gigabytes := flag.Float64("gigabytes", 1, "up to how much memory the dense loops may take")
-	shape := flag.String("dense", "", "records and dimension, as 8192x1000, of a comparison on dense "+
-		"records; arguments are other builds of this program")
-	own := flag.String("dense-step", "", "the same, to print this program's steps alone")
 	flag.Parse()
-	if s := *shape + *own; s != "" {
-		var n, d int
-		_, err := fmt.Sscanf(s, "%dx%d", &n, &d)
-		switch {
-		case err != nil:
-		case *own != "":
-			err = denseSteps(n, d, *steps)
-		default:
-			err = dense(n, d, *steps, flag.Args())
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "sparse:", err)
-			os.Exit(1)
-		}
-		return
-	}
 	peers.End("sparse", run(*n, *per, *steps, *gigabytes))
 }
 
