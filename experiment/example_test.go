@@ -33,8 +33,7 @@ func (p *leibniz) Run(r *experiment.Run) error {
 			return err
 		}
 		t.Add(n, sum)
-		r.Claim(math.Abs(sum-math.Pi) <= 4/float64(2*n+1),
-			fmt.Sprintf("%d terms: within the next one of π", n), "%.4f", sum)
+		r.Sentence("near", math.Abs(sum-math.Pi) <= 4/float64(2*n+1), map[string]any{"terms": n, "value": sum})
 	}
 	r.Table(t)
 	return nil
@@ -43,7 +42,8 @@ func (p *leibniz) Run(r *experiment.Run) error {
 // A kind of its own, and an experiment of it.
 func ExampleNew() {
 	catalog := experiment.New(experiment.Field{Kinds: []experiment.Kind{
-		{Name: "leibniz", New: func() experiment.Parameters { return &leibniz{} }},
+		{Name: "leibniz", New: func() experiment.Parameters { return &leibniz{} }, Spec: &experiment.Spec{Claims: map[string][2]string{
+			"near": {"{terms} terms: within the next one of π", "{value:%.4f}"}}}},
 	}})
 	d, err := catalog.Parse(
 		[]byte(`{"format_version": 1, "name": "pi", "kind": "leibniz", "title": "π", "parameters": {"terms": [10, 1000]}}`))

@@ -118,6 +118,18 @@ func HashFile(ctx context.Context, path string, limit int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// HashFiles returns the hashes of files of at most limit bytes, by the names of their paths.
+func HashFiles(ctx context.Context, paths map[string]string, limit int64) (map[string]string, error) {
+	out := map[string]string{}
+	for name, path := range paths {
+		var err error
+		if out[name], err = HashFile(ctx, path, limit); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // readRecord returns the record and the result in an experiment's folder. Every file that
 // the record names must be there as it was written, a regular file of at most 256 MiB; the
 // error names the one that is not.

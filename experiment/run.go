@@ -191,11 +191,6 @@ func (r *Run) NameData() bool {
 	return r.Inputs != nil
 }
 
-// Claim states what the numbers show, whether they do, and the numbers.
-func (r *Run) Claim(holds bool, text, evidence string, args ...any) {
-	r.Result.Claims = append(r.Result.Claims, Claim{text, holds, fmt.Sprintf(evidence, args...)})
-}
-
 // Note adds a remark that a reader needs to understand the numbers.
 func (r *Run) Note(format string, args ...any) {
 	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf(format, args...))

@@ -243,7 +243,7 @@ func (r *Run) Sentence(name string, holds bool, values map[string]any) {
 	if !ok {
 		s = sentences[name]
 	}
-	r.Claim(holds, strings.TrimPrefix(Fill(s[0], values), ": "), "%s", Fill(s[1], values))
+	r.Result.Claims = append(r.Result.Claims, Claim{strings.TrimPrefix(Fill(s[0], values), ": "), holds, Fill(s[1], values)})
 }
 
 // hold reports whether v is within the bounds. What is no number is above all.

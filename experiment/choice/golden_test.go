@@ -59,7 +59,7 @@ func golden(t *testing.T, name string) (out []judged) {
 // The picture of docs/training.md is that of the golden figures; -update writes it. The claims hold on them.
 func TestPictureOfTheDocs(t *testing.T) {
 	cells := golden(t, "choice-judge")
-	c := experiment.New(experiment.Field{Looks: Field().Looks, Kinds: []experiment.Kind{{Name: "choice",
+	c := experiment.New(experiment.Field{Looks: Field().Looks, Kinds: []experiment.Kind{{Name: "choice", Spec: Field().Kinds[0].Spec,
 		New: func() experiment.Parameters { return &goldenForm{cells: cells} }}}})
 	d := must.Get(c.Parse(must.Get(catalog.Source("choice-judge"))(t)))(t)
 	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{})

@@ -2,7 +2,6 @@ package choice
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -104,10 +103,9 @@ func (p *parameters) report(r *experiment.Run, list []subject, found []outcome) 
 // tell claims the aims.
 func (p *parameters) tell(r *experiment.Run, all []judged) {
 	every := p.summarise(all, rule, func(judged) bool { return true })
-	r.Claim(every.mean <= p.Claims.Mean, fmt.Sprintf("the method that train takes is at most %g behind the best, in the mean over all cells",
-		p.Claims.Mean), "%.4f over %d cells", every.mean, every.cells)
-	r.Claim(every.within >= p.Claims.Share, fmt.Sprintf("in %g of the cells at least it is at most %g behind", p.Claims.Share,
-		p.Claims.Within), "in %.3f; the worst is %.3f behind", every.within, every.worst)
+	r.Sentence("mean", every.mean <= p.Claims.Mean, map[string]any{"bound": p.Claims.Mean, "value": every.mean, "cells": every.cells})
+	r.Sentence("share", every.within >= p.Claims.Share, map[string]any{"bound": p.Claims.Share, "within": p.Claims.Within,
+		"value": every.within, "worst": every.worst})
 }
 
 // kinds are the tasks, by their names for people.
@@ -146,16 +144,7 @@ func (p *parameters) panels(all []judged) (out []experiment.Panel) {
 }
 
 func (p *parameters) tableOfCells(r *experiment.Run, all []judged) {
-	t := experiment.Table{Name: "cells", Caption: fmt.Sprintf("Means over %d seeds; the best method of a cell was chosen by %d others. "+
-		"Regret is what train's method is behind it, with its standard error.", p.Seeds-p.Choosing, p.Choosing),
-		Columns: []experiment.Column{{Name: "table", Title: "table"}, {Name: "classes", Title: "K"}, {Name: "dim", Title: "d"},
-			{Name: "ratio", Title: "n·ε/d"}, {Name: "records", Title: "n"}, {Name: "eps", Title: "ε", Format: "%.3g"},
-			{Name: "takes", Title: "train takes"}, {Name: "best", Title: "best"}, {Name: "rule", Title: "train", Format: "%.4f"}}}
-	for _, m := range lines()[1:] {
-		t.Columns = append(t.Columns, experiment.Column{Name: m, Title: r.Title(experiment.Method(lookPrefix + m)), Format: "%.4f"})
-	}
-	t.Columns = append(t.Columns, experiment.Column{Name: "regret", Title: "regret", Format: "%.4f"},
-		experiment.Column{Name: "error", Title: "standard error", Format: "%.4f"})
+	t := r.TableOf("cells", map[string]any{"judging": p.Seeds - p.Choosing, "choosing": p.Choosing})
 	for _, j := range all {
 		row := []any{j.subject.name, j.subject.classes, j.dim, j.cell.Ratio, j.cell.Records, j.cell.Epsilon, j.takes, j.best, j.means[rule]}
 		for _, m := range lines()[1:] {
@@ -171,10 +160,7 @@ func (p *parameters) tableOfCells(r *experiment.Run, all []judged) {
 }
 
 func (p *parameters) tableOfMethods(r *experiment.Run, all []judged) {
-	t := experiment.Table{Name: "methods", Caption: fmt.Sprintf("What each method is behind the best of a cell: the mean, and the share of "+
-		"cells where it is at most %g.", p.Claims.Within), Columns: []experiment.Column{{Name: "task", Title: "task"},
-		{Name: "method", Title: "method"}, {Name: "cells", Title: "cells"}, {Name: "mean", Title: "mean", Format: "%.4f"},
-		{Name: "within", Title: "share", Format: "%.3f"}, {Name: "worst", Title: "worst", Format: "%.3f"}}}
+	t := r.TableOf("methods", map[string]any{"within": p.Claims.Within})
 	for _, kind := range kinds {
 		for _, m := range lines() {
 			if s := p.summarise(all, m, kind.of); s.cells > 0 {

@@ -79,12 +79,8 @@ func (p *parameters) judgeBounds(r *experiment.Run, found [][]outcome) {
 		}
 	}
 	if tables > 0 {
-		r.Claim(over <= rounding,
-			"no mechanism with δ = 0 has an answer with the most votes more often than is proved to be "+
-				"possible on these votes", "at most %+.5f above", over)
-		r.Claim(gap <= p.Gap+rounding,
-			fmt.Sprintf("each of %d tables is proved to be within %g of its optimum", tables, p.Gap),
-			"at most %.1e", gap)
+		r.Sentence("bound", over <= rounding, map[string]any{"value": over})
+		r.Sentence("gap", gap <= p.Gap+rounding, map[string]any{"tables": tables, "gap": p.Gap, "value": gap})
 	}
 }
 
@@ -97,8 +93,7 @@ func (p *parameters) judgeOrder(r *experiment.Run, found [][]outcome) {
 				o.of("lnmax", "").Agrees.Mean-o.of("gnmax", "").Agrees.Mean)
 		}
 	}
-	r.Claim(least > 0, "permute-and-flip has an answer with the most votes more often than LNMax, "+
-		"and LNMax than GNMax, at every ε", "by at least %.4f", least)
+	r.Sentence("order", least > 0, map[string]any{"value": least})
 }
 
 // judgeGroups: a table that exists for groups only is no gain.
@@ -118,9 +113,7 @@ func (p *parameters) judgeGroups(r *experiment.Run, found [][]outcome) {
 				}
 			}
 		}
-		r.Claim(least > 0, fmt.Sprintf("permute-and-flip of all %d teachers is right more often than "+
-			"the optimum of %d groups of them, at every ε", found[i][0].K, found[g][0].K),
-			"their 95 %% intervals are at least %.4f apart", least)
+		r.Sentence("groups", least > 0, map[string]any{"teachers": found[i][0].K, "groups": found[g][0].K, "value": least})
 		if refused {
 			r.Note("For %s there is no table: %s. Permute-and-flip answers.", s.title(found[i][0]),
 				found[i][0].Refused)
@@ -140,30 +133,18 @@ func (c claim) judge(r *experiment.Run, s set, found []outcome) {
 		more, less = min(more, x.OverAgrees.Low), min(less, -x.OverAgrees.High)
 		near, saves = max(near, o.of(ceiling, "").Bound-x.Agrees.Mean), min(saves, x.FlipEpsilon/eps)
 	}
-	where := fmt.Sprintf("%s, the optimum for %s", s.title(found[0]), c.Prior)
-	when := "at every ε"
+	own := map[string]any{"at": fmt.Sprintf("%s, the optimum for %s", s.title(found[0]), c.Prior), "when": "at every ε"}
 	if c.At != nil {
-		when = fmt.Sprintf("at ε of %v", c.At)
+		own["when"] = fmt.Sprintf("at ε of %v", c.At)
 	}
-	if c.More != nil {
-		r.Claim(more >= *c.More,
-			fmt.Sprintf("%s: an answer has the most votes more often than permute-and-flip's by at "+
-				"least %g, %s", where, *c.More, when), "95 %% intervals of the differences begin at %+.4f",
-			more)
+	state := func(name string, bound *float64, value, sign float64) {
+		if bound != nil {
+			own["bound"], own["value"], own["minus"] = *bound, value, -value
+			r.Sentence(name, sign*value >= sign**bound, own)
+		}
 	}
-	if c.Less != nil {
-		r.Claim(less >= *c.Less,
-			fmt.Sprintf("%s: an answer has the most votes less often than permute-and-flip's by at "+
-				"least %g, %s", where, *c.Less, when), "95 %% intervals of the differences end at %+.4f", -less)
-	}
-	if c.Near != nil {
-		r.Claim(near <= *c.Near,
-			fmt.Sprintf("%s: no private mechanism has an answer with the most votes more often by more "+
-				"than %g, %s", where, *c.Near, when), "at most %.4f", near)
-	}
-	if c.Saves != nil {
-		r.Claim(saves >= *c.Saves,
-			fmt.Sprintf("%s: permute-and-flip needs %g times the ε to have the most votes as often, %s",
-				where, *c.Saves, when), "at least %.3f times", saves)
-	}
+	state("more", c.More, more, 1)
+	state("less", c.Less, less, 1)
+	state("near", c.Near, near, -1)
+	state("saves", c.Saves, saves, 1)
 }

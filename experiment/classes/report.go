@@ -17,28 +17,7 @@ func (p *parameters) report(r *experiment.Run, found [][]outcome) error {
 func (s set) title(o outcome) string { return fmt.Sprintf("%s, K = %d", s.Title, o.K) }
 
 func (p *parameters) table(r *experiment.Run, found [][]outcome) {
-	columns := []experiment.Column{{Name: "votes", Title: "votes"}, {Name: "teachers", Title: "K"},
-		{Name: "classes", Title: "C"}, {Name: "queries", Title: "queries"}, {Name: "eps", Title: "ε"},
-		{Name: "mechanism", Title: "mechanism"}, {Name: "prior", Title: "prior"}}
-	intervals := []struct{ name, title, format string }{
-		{"agrees", "agrees", "%.4f"}, {"right", "right", "%.4f"},
-		{"agrees_over", "agrees more than permute-and-flip", "%+.4f"},
-		{"right_over", "right more than permute-and-flip", "%+.4f"},
-	}
-	for _, c := range intervals {
-		columns = append(columns, experiment.Column{Name: c.name, Title: c.title, Format: c.format},
-			experiment.Column{Name: c.name + "_low", Title: "from", Format: c.format},
-			experiment.Column{Name: c.name + "_high", Title: "to", Format: c.format})
-	}
-	columns = append(columns, experiment.Column{Name: "abstains", Title: "abstains", Format: "%.4f"},
-		experiment.Column{Name: "flip_eps", Title: "ε at which permute-and-flip agrees as often",
-			Format: "%.4f"}, experiment.Column{Name: "bound", Title: "bound under the prior",
-			Format: "%.4f"}, experiment.Column{Name: "gap", Title: "gap", Format: "%.1e"},
-		experiment.Column{Name: "refused", Title: "why there is no optimum"})
-	t := experiment.Table{Name: "scores",
-		Caption: "How often an answer has the most votes and how often it is right, expected over the " +
-			"mechanism's randomness, with 95 % intervals for other queries of the same kind; differences " +
-			"are paired.", Columns: columns, Long: true}
+	t := r.TableOf("scores", nil)
 	unless0 := func(v float64) any {
 		if v == 0 {
 			return nil

@@ -16,7 +16,7 @@ import (
 func (s *Set) loadMNIST(from folder) error {
 	var images data.LabelledImages
 	var err error
-	for _, s.Source = range []string{"train", "t10k"} {
+	for _, s.Source = range []string{trainPart, testPart} {
 		if images, err = data.ReadLabelledImages(from.ctx, from.dir, s.Source); err == nil ||
 			!errors.Is(err, fs.ErrNotExist) {
 			break

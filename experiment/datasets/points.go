@@ -141,11 +141,11 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 }
 
 func (p *Points) loadImages(ctx context.Context, dir string, n int) error {
-	images, err := data.ReadLabelledImages(ctx, dir, "t10k")
+	images, err := data.ReadLabelledImages(ctx, dir, testPart)
 	if err != nil {
 		return err
 	}
-	p.Source = filepath.Join(dir, "t10k")
+	p.Source = filepath.Join(dir, testPart)
 	if images.N < n {
 		return fmt.Errorf("%s: %d images, but %d are asked for", p.Source, images.N, n)
 	}

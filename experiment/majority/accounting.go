@@ -102,10 +102,9 @@ func (p *accountingParameters) Run(r *experiment.Run) error {
 	}
 	r.Table(t)
 	if numbers > 0 {
-		r.Claim(same == numbers, "every printed digit of the source's tables is met", "%d of %d numbers",
-			same, numbers)
+		r.Sentence("printed", same == numbers, map[string]any{"value": same, "second": numbers})
 	}
-	r.Claim(saves, "the optimal composition never costs more", "%d totals compared", len(t.Rows))
+	r.Sentence("saves", saves, map[string]any{"value": len(t.Rows)})
 	r.Note("Composition theorems need fresh randomness in every query. The source's teachers are " +
 		"trained once: for them these totals are no guarantee. See the experiments with images for " +
 		"what holds.")

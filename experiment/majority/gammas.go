@@ -237,18 +237,12 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 		return err
 	}
 	curves := r.TableOf("gamma", nil)
-	errors := experiment.Table{Name: "errors",
-		Caption: "Expected error of each method: by how much Pr[label = 1] differs from Pr[majority = 1].", Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "subsample", Title: "M"}, {Name: "epsilon", Title: "mε"},
-			{Name: "delta", Title: "δ", Format: "%.4g"},
-			{Name: "method", Title: "method"}, {Name: "expected_error", Title: "expected error",
-				Format: "%.6g"}, {Name: "scaled", Title: "scaled by", Format: "%.4f"}}}
+	table := "errors"
 	if p.Written {
-		errors.Caption += " Beside it the source's metric as it is written, with every p uniform on " +
-			"[0, 1] and the absolute value inside the mean."
-		errors.Columns = append(errors.Columns, experiment.Column{Name: "written_error",
-			Title: "metric as written", Format: "%.4g"})
+		table += " as written"
 	}
+	errors := r.TableOf(table, nil)
+	errors.Name = "errors"
 	var shapes, bars []experiment.Panel
 	for i, pr := range promises {
 		o, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1),

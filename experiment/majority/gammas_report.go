@@ -19,28 +19,21 @@ func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o opti
 			far = max(far, math.Abs(v-opt.Gamma[l]))
 		}
 		// γ at m = 1 is 1-2l/K up to what δ buys, which is of the order of Δ.
-		r.Claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: optimal-teachers = subsampling", pr.label),
-			"largest difference %.2g", far)
+		r.Sentence("same", far <= 1e-9+4*p.TeacherDelta, map[string]any{"at": pr.label, "value": far})
 	}
 	if exact && pure && 2*m >= float64(p.Teachers+1) {
-		r.Claim(opt.Error <= experiment.Negligible,
-			fmt.Sprintf("%s ≥ (K+1)/2 without δ: no noise is needed, the error is 0", pr.label),
-			"error %.2g", opt.Error)
+		r.Sentence("none", opt.Error <= experiment.Negligible, map[string]any{"at": pr.label, "value": opt.Error})
 	}
 	if m > 1 {
 		for _, f := range o.Functions {
 			if f.Method == methodOpt {
 				continue
 			}
-			r.Claim(experiment.Below(opt.Error, f.Error),
-				fmt.Sprintf("%s: the error of optimal-teachers is below that of %s, or both are 0", pr.label,
-					r.Title(f.Method)), "%.6g against %.6g", opt.Error, f.Error)
+			r.Sentence("below", experiment.Below(opt.Error, f.Error), map[string]any{"at": pr.label, "of": r.Title(f.Method),
+				"value": opt.Error, "second": f.Error})
 		}
 	}
-	r.Claim(o.Gap <= experiment.Negligible,
-		fmt.Sprintf("%s: optimal-teachers is private by certificate and optimal by proof", pr.label),
-		"all %s constraints hold; the error is at most %.2g above the least possible", o.Constraints,
-		o.Gap)
+	r.Sentence("proof", o.Gap <= experiment.Negligible, map[string]any{"at": pr.label, "constraints": o.Constraints, "value": o.Gap})
 	if p.Written && m > 1 {
 		p.judgeAsWritten(r, pr, o)
 	}
@@ -63,9 +56,8 @@ func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimu
 	for _, f := range o.Functions {
 		switch f.Method {
 		case methodSub, methodConst:
-			r.Claim(experiment.Below(opt.Written, f.Written),
-				fmt.Sprintf("%s: by the metric as written too, optimal-teachers is better than %s, or both are 0",
-					pr.label, r.Title(f.Method)), "%.4g against %.4g", opt.Written, f.Written)
+			r.Sentence("written", experiment.Below(opt.Written, f.Written), map[string]any{"at": pr.label, "of": r.Title(f.Method),
+				"value": opt.Written, "second": f.Written})
 		case methodTight, methodDouble:
 			if f.Written < opt.Written {
 				r.Note("%s: by the metric as written, %s (%.4g) is better than optimal-teachers (%.4g). optimal-teachers is "+
@@ -99,8 +91,7 @@ func (p *gammaParameters) parameterTable(r *experiment.Run, promises []promise) 
 	}
 	r.Table(t)
 	if digits > 0 {
-		r.Claim(same == digits, "every printed digit of the source's table is met", "%d of %d numbers",
-			same, digits)
+		r.Sentence("printed", same == digits, map[string]any{"value": same, "second": digits})
 	}
 	return nil
 }

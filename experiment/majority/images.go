@@ -3,9 +3,7 @@ package majority
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
@@ -77,19 +76,12 @@ func (p printedAccuracy) of(m experiment.Method) any {
 // values returns mean and standard deviation of each of printedMethods.
 func (p printedAccuracy) values() [][2]float64 { return [][2]float64{p.GNMax, p.Sub, p.Opt} }
 
-const (
-	trainPart = "train"
-	testPart  = "t10k"
-)
-
 func (p *imageParameters) Validate() error {
-	if !filepath.IsLocal(p.Data) {
-		return check.Want("data", fmt.Sprintf("%q", p.Data), "a folder below the data folder")
-	}
 	class := func(name string, c int) error { return check.Whole(name, c, 0, 255) }
 	// whole numbers: γ_Sub asks so many
 	allowance := func(name string, m int) error { return check.Whole(name, m, 1, p.Teachers) }
 	err := cmp.Or(
+		datasets.CheckFolder(p.Data),
 		check.Each("classes", p.Classes[:], class),
 		check.OddTeachers(p.Teachers),
 		check.Whole("train_per_class", p.TrainPerClass, 0, 0),
@@ -134,24 +126,11 @@ func (p *imageParameters) Steps() int { return 3 + 2*len(p.Allowances) }
 
 // inputs returns the hashes of the files that the experiment reads.
 func (p *imageParameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
-	dir := filepath.Join(root, p.Data)
-	out := map[string]string{}
-	for _, part := range []string{trainPart, testPart} {
-		for _, name := range []string{part + "-images-idx3-ubyte", part + "-labels-idx1-ubyte"} {
-			path, err := data.FindIDX(dir, name)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf(
-					"%w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves", err, root)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if out[name], err = experiment.HashFile(ctx, path, data.MaxBytes); err != nil {
-				return nil, err
-			}
-		}
+	files, err := datasets.ImageFiles(root, p.Data)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return experiment.HashFiles(ctx, files, data.MaxBytes)
 }
 
 // training is stochastic gradient descent over Poisson samples, private if there is noise.
@@ -233,19 +212,10 @@ func (p *imageParameters) pick(s data.LabelledImages, limit int) (records, error
 // to length 1 and appends a 1. It looks at one image only, so it costs no privacy. Fewer
 // features mean less noise: its length grows with their number, the gradient's does not.
 func pooled(image []byte, rows, columns, side int) []float64 {
-	var out []float64
+	out := datasets.Averaged(image, rows, columns, side)
 	mean := 0.0
-	for top := 0; top+side <= rows; top += side {
-		for left := 0; left+side <= columns; left += side {
-			sum := 0.0
-			for r := top; r < top+side; r++ {
-				for _, v := range image[r*columns+left : r*columns+left+side] {
-					sum += float64(v)
-				}
-			}
-			out = append(out, sum/float64(side*side*255))
-			mean += out[len(out)-1]
-		}
+	for _, v := range out {
+		mean += v
 	}
 	mean /= float64(len(out))
 	norm := 0.0
@@ -355,11 +325,7 @@ func (v ensembleVotes) ones() []int {
 func (p *imageParameters) trainTeachers(r *experiment.Run, t training,
 	stream uint64) (ensembleVotes, error) {
 	dir := filepath.Join(r.Data, p.Data)
-	trainSet, err := data.ReadLabelledImages(r, dir, trainPart)
-	if err != nil {
-		return ensembleVotes{}, err
-	}
-	testSet, err := data.ReadLabelledImages(r, dir, testPart)
+	trainSet, testSet, err := datasets.OpenImages(r, dir)
 	if err != nil {
 		return ensembleVotes{}, err
 	}

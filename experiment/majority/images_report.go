@@ -27,12 +27,7 @@ func (p *imageParameters) report(r *experiment.Run, teacher accountant.Cost, pri
 
 func (p *imageParameters) reportTeachers(r *experiment.Run, teacher accountant.Cost, private,
 	plain ensembleVotes) {
-	t := experiment.Table{Name: "teachers",
-		Caption: fmt.Sprintf(
-			"The teachers, each trained on its own %d images: how often they are right on the %d "+
-				"test images.", private.Size, len(private.Truth)), Columns: []experiment.Column{
-			{Name: "teacher", Title: "teacher"}, {Name: "private", Title: "private", Format: "%.4f"},
-			{Name: "plain", Title: "not private", Format: "%.4f"}}}
+	t := r.TableOf("teachers", map[string]any{"size": private.Size, "test": len(private.Truth)})
 	for i := range private.Right {
 		t.Add(i+1, private.Right[i], plain.Right[i])
 	}
@@ -62,15 +57,7 @@ func majorityRight(v ensembleVotes) float64 {
 }
 
 func (p *imageParameters) reportSetup(r *experiment.Run, found []evaluation) {
-	t := experiment.Table{Name: "setup",
-		Caption: "What one answer costs, the same for every method, and what follows for the noise.",
-		Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "epsilon_query", Title: "ε per query", Format: "%.4f"},
-			{Name: "delta_query", Title: "δ per query", Format: "%.4g"},
-			{Name: "sigma", Title: "σ of GNMax", Format: "%.2f"},
-			{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.2f"},
-			{Name: "gamma_opt", Title: "γ(0), γ(1), … of optimal-teachers"},
-			{Name: "gamma_t1", Title: "γ at t = 1"}}}
+	t := r.TableOf("setup", nil)
 	noNoise := true
 	for i, e := range found {
 		t.Add(p.Allowances[i], e.Query.Epsilon, e.Query.Delta, e.Sigma, e.Exact, halfText(e.Gamma),
@@ -80,8 +67,7 @@ func (p *imageParameters) reportSetup(r *experiment.Run, found []evaluation) {
 		}
 	}
 	r.Table(t)
-	r.Claim(noNoise, "where one image reaches one teacher only (t = 1), private teachers need no "+
-		"further noise: γ = 1", "γ at t = 1 in table setup")
+	r.Sentence("alone", noNoise, nil)
 }
 
 // halfText lists γ up to the middle.
@@ -104,16 +90,7 @@ func (p *imageParameters) printedFor(m, q int) (printedAccuracy, bool) {
 }
 
 func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) error {
-	t := experiment.Table{Name: "accuracy", Long: true,
-		Caption: fmt.Sprintf(
-			"Accuracy of the labels of Q queries: mean and standard deviation over %d draws of the "+
-				"queries, the expectation over the mechanism's randomness for the same draws, and that over "+
-				"all test images.", p.Draws), Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "method", Title: "method"},
-			{Name: "mean", Title: "accuracy", Format: "%.3f"}, {Name: "std", Title: "std", Format: "%.3f"},
-			{Name: "expected", Title: "noise averaged out", Format: "%.4f"},
-			{Name: "all", Title: "all test images", Format: "%.4f"},
-			{Name: "source_table", Title: "source's table"}, {Name: "source", Title: "source prints"}}}
+	t := r.TableOf("accuracy", map[string]any{"draws": p.Draws})
 	panels := make([]experiment.Panel, len(p.Queries))
 	for qi, q := range p.Queries {
 		panels[qi] = experiment.Panel{Title: fmt.Sprintf("Q = %d queries", q), X: "m, allowance",
@@ -122,15 +99,7 @@ func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) 
 			panels[qi].XTicks = append(panels[qi].XTicks, float64(m))
 		}
 	}
-	sideBySide := experiment.Table{Name: "tables",
-		Caption: fmt.Sprintf(
-			"The source's tables: accuracy of the labels of Q queries, mean (standard deviation) over %d "+
-				"draws. Left ours, right what the source prints.", p.Draws), Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "gnmax", Title: "GNMax"},
-			{Name: "sub", Title: "subsampling"}, {Name: "opt", Title: "optimal-teachers"},
-			{Name: "source_table", Title: "source's table"}, {Name: "source_gnmax", Title: "GNMax"},
-			{Name: "source_sub", Title: "subsampling"}, {Name: "source_opt", Title: "optimal-teachers"},
-			{Name: "same_order", Title: "in the same order"}}}
+	sideBySide := r.TableOf("tables", map[string]any{"draws": p.Draws})
 	low, high := 1.0, 0.0
 	for i, e := range found {
 		for qi, q := range p.Queries {
@@ -232,9 +201,8 @@ func (p *imageParameters) judgePrinted(r *experiment.Run, found []evaluation) {
 		for _, w := range p.Within {
 			if w.Allowance == p.Allowances[i] {
 				// An accuracy is a mean of hundredths; the last digits are those of float64.
-				r.Claim(most >= 0 && most <= w.Accuracy+1e-9,
-					fmt.Sprintf("m = %d: every accuracy is within %g of the printed one", w.Allowance, w.Accuracy),
-					"largest difference %.3f (%s)", most, at)
+				r.Sentence("within", most >= 0 && most <= w.Accuracy+1e-9, map[string]any{"m": w.Allowance, "bound": w.Accuracy,
+					"value": most, "at": at})
 			}
 		}
 	}
@@ -245,18 +213,7 @@ func (p *imageParameters) judgePrinted(r *experiment.Run, found []evaluation) {
 }
 
 func (p *imageParameters) reportDifferences(r *experiment.Run, found []evaluation) {
-	t := experiment.Table{Name: "differences",
-		Caption: "Differences of accuracy over the same draws, with 95 % confidence intervals " +
-			"(Student's t): as drawn, and with the mechanism's noise averaged out.",
-		Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "better", Title: "of"},
-			{Name: "worse", Title: "over"},
-			{Name: "drawn", Title: "as drawn", Format: "%+.3f"},
-			{Name: "drawn_low", Title: "from", Format: "%+.3f"},
-			{Name: "drawn_high", Title: "to", Format: "%+.3f"},
-			{Name: "expected", Title: "noise averaged out", Format: "%+.4f"},
-			{Name: "expected_low", Title: "from", Format: "%+.4f"},
-			{Name: "expected_high", Title: "to", Format: "%+.4f"}}}
+	t := r.TableOf("differences", nil)
 	pairs := [][2]experiment.Method{{methodOpt, methodSub}, {methodSub, methodGNMax},
 		{methodOpt, methodGNMax}, {methodOpt, methodGNExact}, {methodDisjoint, methodVoteOpt}}
 	for i, e := range found {
@@ -272,9 +229,7 @@ func (p *imageParameters) reportDifferences(r *experiment.Run, found []evaluatio
 			p.judge(r, m, q, qi, e)
 		}
 		if opt, sub := e.of(methodOpt), e.of(methodSub); slices.Contains(p.Ordered, m) {
-			r.Claim(opt.All > sub.All,
-				fmt.Sprintf("m = %d, all test images: optimal-teachers is more often right than subsampling", m),
-				"%.4f against %.4f, exactly", opt.All, sub.All)
+			r.Sentence("all", opt.All > sub.All, map[string]any{"m": m, "value": opt.All, "second": sub.All})
 		}
 		for _, chain := range [][]experiment.Method{{methodGNMax, methodGNExact, methodVoteOpt},
 			{methodGNExact, methodMajority}, {methodSub, methodDisjoint}, {methodOpt, methodDisjoint}} {
@@ -288,14 +243,12 @@ func (p *imageParameters) reportDifferences(r *experiment.Run, found []evaluatio
 // noise on the votes of the same teachers.
 func (p *imageParameters) judgeChain(r *experiment.Run, m int, e evaluation,
 	chain []experiment.Method) {
-	holds := true
-	names, values := make([]string, len(chain)), make([]string, len(chain))
+	holds, names, values := true, make([]string, len(chain)), make([]float64, len(chain))
 	for i, method := range chain {
-		names[i], values[i] = r.Title(method), fmt.Sprintf("%.4f", e.of(method).All)
-		holds = holds && (i == 0 || e.of(method).All >= e.of(chain[i-1]).All-1e-9)
+		names[i], values[i] = r.Title(method), e.of(method).All
+		holds = holds && (i == 0 || values[i] >= values[i-1]-1e-9)
 	}
-	r.Claim(holds, fmt.Sprintf("m = %d, all test images: right in this order, the least often "+
-		"first: %s", m, strings.Join(names, " ≤ ")), "%s, exactly", strings.Join(values, ", "))
+	r.Sentence("chain", holds, map[string]any{"m": m, "lines": strings.Join(names, " ≤ "), "values": values})
 }
 
 // judge tests the order of the methods at one m and Q by their means over the draws, the
@@ -306,15 +259,11 @@ func (p *imageParameters) judge(r *experiment.Run, m, q, qi int, e evaluation) {
 		e.of(methodGNMax).Expected[qi]
 	first, second := experiment.Paired(opt, sub), experiment.Paired(sub, gnmax)
 	if m == 1 {
-		r.Claim(math.Abs(first.Mean) <= 1e-3,
-			fmt.Sprintf("m = 1, Q = %d: optimal-teachers and subsampling are the same", q),
-			"difference %+.2g", first.Mean)
+		r.Sentence("same", math.Abs(first.Mean) <= 1e-3, map[string]any{"q": q, "value": first.Mean})
 	}
 	if slices.Contains(p.Ordered, m) {
-		r.Claim(first.Mean >= 0 && second.Mean > 0,
-			fmt.Sprintf("m = %d, Q = %d: optimal-teachers ≥ subsampling > GNMax", m, q),
-			"optimal-teachers over subsampling %+.4f [%+.4f, %+.4f], subsampling over GNMax %+.4f [%+.4f, %+.4f]",
-			first.Mean, first.Low, first.High, second.Mean, second.Low, second.High)
+		r.Sentence("ordered", first.Mean >= 0 && second.Mean > 0, map[string]any{"m": m, "q": q, "mean": first.Mean, "low": first.Low,
+			"high": first.High, "second": second.Mean, "second_low": second.Low, "second_high": second.High})
 	}
 }
 
@@ -379,12 +328,7 @@ func (p *imageParameters) totals(query accountant.Cost, sigma float64,
 }
 
 func (p *imageParameters) reportTotals(r *experiment.Run, totals [][][]total) error {
-	t := experiment.Table{Name: "totals",
-		Caption: fmt.Sprintf("What Q answers cost together (δ' = %g).", p.Slack),
-		Columns: []experiment.Column{
-			{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "way", Title: "way of counting"},
-			{Name: "epsilon", Title: "total ε", Format: "%.3f"},
-			{Name: "delta", Title: "total δ", Format: "%.4f"}, {Name: "holds", Title: "is a guarantee for"}}}
+	t := r.TableOf("totals", map[string]any{"slack": p.Slack})
 	colours := []experiment.Method{methodTight, methodOpt, methodDisjoint, methodGNMax}
 	var panels []experiment.Panel
 	for i, byQueries := range totals {

@@ -93,14 +93,12 @@ func (p *noiseParameters) Run(r *experiment.Run) error {
 		}
 		if target.PrintedSigma != "" {
 			printedSigma = target.PrintedSigma
-			r.Claim(experiment.Agrees(c.GridSigma, target.PrintedSigma) &&
-				experiment.Agrees(c.Sigma, target.PrintedSigma), fmt.Sprintf("%s: σ as printed", target.Data),
-				"%.4f on the grid, %.4f at the best λ, printed %s", c.GridSigma, c.Sigma, target.PrintedSigma)
+			r.Sentence("printed", experiment.Agrees(c.GridSigma, target.PrintedSigma) && experiment.Agrees(c.Sigma, target.PrintedSigma),
+				map[string]any{"at": target.Data, "grid": c.GridSigma, "value": c.Sigma, "printed": target.PrintedSigma})
 		}
 		t.Add(target.Data, target.Epsilon, target.Delta, c.Order, c.GridSigma, c.Sigma, c.Exact,
 			printedOrder, printedSigma, there)
-		r.Claim(c.Exact < c.Sigma, fmt.Sprintf("%s: the exact formula needs less noise", target.Data),
-			"σ %.4f against %.4f", c.Exact, c.Sigma)
+		r.Sentence("exact", c.Exact < c.Sigma, map[string]any{"at": target.Data, "value": c.Exact, "second": c.Sigma})
 		line := experiment.Series{Method: methodGNMax, Name: "σ² by λ", Plain: true}
 		for j, o := range c.Orders {
 			curve.Add(target.Data, o, c.Variances[j])

@@ -268,10 +268,8 @@ func (p *priorParameters) judge(r *experiment.Run, pr promise, a actual, scores 
 				worse = s
 			}
 		}
-		r.Claim(better.by(c.Measure) < worse.by(c.Measure),
-			fmt.Sprintf("%s, %s: by %s, %s better than %s", pr.label, a.Title, names[c.Measure],
-				r.Titles(c.Better), r.Titles(c.Worse)),
-			"%.6g (%s) against %.6g (%s)", better.by(c.Measure), r.Title(better.Method), worse.by(c.Measure),
-			r.Title(worse.Method))
+		r.Sentence("better", better.by(c.Measure) < worse.by(c.Measure), map[string]any{"at": pr.label, "teachers": a.Title,
+			"what": names[c.Measure], "lines": r.Titles(c.Better), "others": r.Titles(c.Worse), "value": better.by(c.Measure),
+			"line": r.Title(better.Method), "second": worse.by(c.Measure), "of": r.Title(worse.Method)})
 	}
 }

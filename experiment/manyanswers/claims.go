@@ -71,8 +71,7 @@ func (p *parameters) judgePrices(r *experiment.Run, found []point) {
 			epsilon, delta = max(epsilon, m.Epsilon/x.budget.Epsilon), max(delta, m.Delta/x.budget.Delta)
 		}
 	}
-	r.Claim(epsilon <= 1 && delta <= 1, "all answers together keep the budget, by every mechanism",
-		"at most %.4f of its ε and %.4f of its δ", epsilon, delta)
+	r.Sentence("prices", epsilon <= 1 && delta <= 1, map[string]any{"epsilon": epsilon, "delta": delta})
 }
 
 // judgeBounds: no table of two classes agrees more often than is proved to be possible.
@@ -85,8 +84,7 @@ func (p *parameters) judgeBounds(r *experiment.Run, found []point) {
 		}
 	}
 	if tables > 0 {
-		r.Claim(over <= rounding, "no table of two classes agrees more often than the bound for all "+
-			"tables that are used for all queries", "at most %+.5f above", over)
+		r.Sentence("bound", over <= rounding, map[string]any{"value": over})
 	}
 }
 
@@ -96,16 +94,14 @@ func (p *parameters) judgeLabels(r *experiment.Run, found []point) {
 	for _, x := range found {
 		least = min(least, x.of(normal).Agrees-x.of(gnmax).Agrees)
 	}
-	r.Claim(least > 0, "normal noise agrees more often where it is priced by its label than where "+
-		"it is priced by its counts (GNMax), at every budget and number of queries",
-		"by at least %.5f", least)
+	r.Sentence("labels", least > 0, map[string]any{"value": least})
 }
 
 func (c claim) judge(r *experiment.Run, found []point) {
 	over, under, near := map[string]float64{}, map[string]float64{}, math.Inf(-1)
-	title, when := "", "for every number of queries"
+	own := map[string]any{"when": "for every number of queries"}
 	if c.Queries != nil {
-		when = "for " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Queries)), ", "), "[]") +
+		own["when"] = "for " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.Queries)), ", "), "[]") +
 			" queries"
 	}
 	for _, x := range found {
@@ -113,7 +109,7 @@ func (c claim) judge(r *experiment.Run, found []point) {
 			c.Queries != nil && !slices.Contains(c.Queries, x.queries) {
 			continue
 		}
-		title = fmt.Sprintf("%s at (%g, %g)", x.title(), x.budget.Epsilon, x.budget.Delta)
+		own["at"] = fmt.Sprintf("%s at (%g, %g)", x.title(), x.budget.Epsilon, x.budget.Delta)
 		agrees := x.of(best).Agrees
 		near = max(near, x.Bound-agrees)
 		for _, m := range x.Rows {
@@ -125,18 +121,17 @@ func (c claim) judge(r *experiment.Run, found []point) {
 			}
 		}
 	}
-	state := func(least, want map[string]float64, how string) {
+	state := func(name string, least, want map[string]float64) {
 		for _, key := range slices.Sorted(maps.Keys(want)) {
 			d, ok := least[byKey[key]]
-			r.Claim(ok && d >= want[key], fmt.Sprintf("%s: the table for many answers agrees %s often than "+
-				"%s by at least %g, %s", title, how, r.Title(experiment.Method(lookPrefix+byKey[key])),
-				want[key], when), "by at least %.5f", d)
+			own["of"], own["bound"], own["value"] = r.Title(experiment.Method(lookPrefix+byKey[key])), want[key], d
+			r.Sentence(name, ok && d >= want[key], own)
 		}
 	}
-	state(over, c.Over, "more")
-	state(under, c.Under, "less")
+	state("over", over, c.Over)
+	state("under", under, c.Under)
 	if c.Near != nil {
-		r.Claim(near <= *c.Near, fmt.Sprintf("%s: no table agrees more often by more than %g, %s", title,
-			*c.Near, when), "at most %.5f", near)
+		own["bound"], own["value"] = *c.Near, near
+		r.Sentence("near", near <= *c.Near, own)
 	}
 }

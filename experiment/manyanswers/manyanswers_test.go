@@ -135,7 +135,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 // writes it.
 func TestPictureOfTheDocs(t *testing.T) {
 	found := golden(t).found
-	c := experiment.New(experiment.Field{Looks: Field().Looks, Kinds: []experiment.Kind{{Name: "answers",
+	c := experiment.New(experiment.Field{Looks: Field().Looks, Kinds: []experiment.Kind{{Name: "answers", Spec: Field().Kinds[0].Spec,
 		New: func() experiment.Parameters { return &goldenForm{found: found} }}}})
 	d := must.Get(c.Parse(must.Get(catalog.Source("many-answers"))(t)))(t)
 	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{})

@@ -23,19 +23,7 @@ func (x point) title() string { return fmt.Sprintf("%s, K = %d", x.Title, x.K) }
 var columns = []string{gnmax, flip, single, normal, best}
 
 func (p *parameters) table(r *experiment.Run, found []point) {
-	t := experiment.Table{Name: "agreement", Caption: "How often an answer has the most votes, " +
-		"expected over the mechanism's randomness, where all answers together are (ε, δ)-private.",
-		Columns: []experiment.Column{{Name: "votes", Title: "votes"}, {Name: "teachers", Title: "K"},
-			{Name: "classes", Title: "C"}, {Name: "eps", Title: "ε"}, {Name: "delta", Title: "δ"},
-			{Name: "queries", Title: "Q"}}}
-	for _, name := range columns {
-		t.Columns = append(t.Columns, experiment.Column{Name: name,
-			Title: r.Title(experiment.Method(lookPrefix + name)), Format: "%.4f"})
-	}
-	t.Columns = append(t.Columns,
-		experiment.Column{Name: "bound", Title: "no table is above", Format: "%.4f"},
-		experiment.Column{Name: "law", Title: "table for many answers"},
-		experiment.Column{Name: "refused", Title: "why there is no optimum of one answer"})
+	t := r.TableOf("agreement", nil)
 	for _, x := range found {
 		cells := []any{x.Votes, x.K, x.Classes, x.budget.Epsilon, x.budget.Delta, x.queries}
 		for _, name := range columns {

@@ -125,14 +125,9 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Scheme]
 		}
 	}
 	// A teacher's ε times m, as float64s, may end an ulp above the total.
-	r.Claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)",
-		"at most %.9f of ε and %.9f of δ", over, overDelta)
-	r.Claim(noise < 1e-6 && noiseless, "with disjoint parts optimal-teachers is the plain majority",
-		"1-γ is at most %.1e", noise)
-	r.Claim(sub.High >= 0,
-		"with disjoint parts the plain majority is nowhere significantly worse than subsampling, one "+
-			"teacher's vote", "at least %.4f better, 95 %% interval %.4f to %.4f", sub.Mean, sub.Low,
-		sub.High)
+	r.Sentence("total", over <= 1+1e-12 && overDelta <= 1+1e-12, map[string]any{"eps": over, "delta": overDelta})
+	r.Sentence("plain", noise < 1e-6 && noiseless, map[string]any{"value": noise})
+	r.Sentence("subsampling", sub.High >= 0, map[string]any{"mean": sub.Mean, "low": sub.Low, "high": sub.High})
 	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffled.Interleaved) &&
 		slices.Contains(p.Trainers, shuffled.DPShuffleG) {
 		totals := slices.Sorted(slices.Values(p.Epsilons))
@@ -149,8 +144,7 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Scheme]
 				later++
 			}
 		}
-		r.Claim(worst > 0, fmt.Sprintf("teachers trained by Interleaved are better together than those "+
-			"by DP-ShuffleG, at every ε ≤ %g", small), "by at least %.4f, at ε = %g", worst, at)
+		r.Sentence("interleaved", worst > 0, map[string]any{"most": small, "value": worst, "eps": at})
 		r.Note("Teachers trained by DP-ShuffleG are together as good as those by Interleaved, or "+
 			"better, at %d of %d totals.", later, len(totals))
 	}

@@ -156,9 +156,8 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 		if c.Factor > 1 {
 			times = fmt.Sprintf(", %g times", c.Factor)
 		}
-		r.Claim(c.Factor*better.Mean < worse.Mean, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon,
-			titles(r, c.Better), titles(r, c.Worse), times),
-			"excess %s against %s", evidence[0], evidence[1])
+		r.Sentence("better", c.Factor*better.Mean < worse.Mean, map[string]any{"eps": c.Epsilon, "lines": titles(r, c.Better),
+			"others": titles(r, c.Worse), "times": times, "value": evidence[0], "second": evidence[1]})
 	}
 	over := 0.0 // largest ε accounted over the one asked for
 	for line, x := range found {
@@ -167,7 +166,7 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 		}
 	}
 	if over > 0 {
-		r.Claim(over <= 1, "no run costs more than the ε it is shown at", "at most %.9f of it", over)
+		r.Sentence("cost", over <= 1, map[string]any{"value": over})
 	}
 	p.judgeNoise(r, n, found)
 	p.judgeMoreBudget(r, found)
@@ -200,8 +199,7 @@ func (p *trainingParameters) judgeNoise(r *experiment.Run, n int, found map[trai
 		pairs++
 	}
 	if pairs > 0 {
-		r.Claim(worst < 1e-6, "Interleaved needs √(n+1-n_d) times less noise than DP-ShuffleG",
-			"the ratio differs by at most %.1e over %d pairs", worst, pairs)
+		r.Sentence("noise", worst < 1e-6, map[string]any{"value": worst, "pairs": pairs})
 	}
 }
 
@@ -213,9 +211,8 @@ func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[traini
 		for i := 1; i < len(eps) && m.IsPrivate(); i++ {
 			less, more := found[p.mainTraining(m, eps[i-1])], found[p.mainTraining(m, eps[i])]
 			se := math.Hypot(less.Std, more.Std) / math.Sqrt(float64(p.Repeats))
-			r.Claim(more.Mean <= less.Mean+2*se, fmt.Sprintf("%s does not get worse from ε = %g to %g",
-				r.Title(experiment.Method(m)), eps[i-1], eps[i]),
-				"excess %.4g after %.4g, standard error %.2g", more.Mean, less.Mean, se)
+			r.Sentence("budget", more.Mean <= less.Mean+2*se, map[string]any{"line": r.Title(experiment.Method(m)), "low": eps[i-1],
+				"high": eps[i], "value": more.Mean, "second": less.Mean, "error": se})
 		}
 	}
 }

@@ -80,9 +80,8 @@ func (p *rankParameters) Run(r *experiment.Run) error {
 			shares[q.Clients].Add(float64(q.Dimension), 100*deficient)
 		}
 		if q.Derived != [2]float64{} {
-			r.Claim(deficient >= q.Derived[0] && deficient <= q.Derived[1],
-				fmt.Sprintf("n = %d, k = %d, d = %d: the share of draws of deficient rank is in [%g, %g]",
-					q.Clients, q.Sent, q.Dimension, q.Derived[0], q.Derived[1]), "%.5f", deficient)
+			r.Sentence("rank", deficient >= q.Derived[0] && deficient <= q.Derived[1], map[string]any{"n": q.Clients, "k": q.Sent,
+				"d": q.Dimension, "low": q.Derived[0], "high": q.Derived[1], "value": deficient})
 		}
 	}
 	r.Grid("rank", nil, f)

@@ -68,20 +68,7 @@ func (p *parameters) glance(found map[string][]outcome) []experiment.Panel {
 }
 
 func (p *parameters) table(r *experiment.Run, found map[string][]outcome) {
-	t := experiment.Table{Name: "accuracy", Caption: fmt.Sprintf("Accuracy of students in percent, mean over %d "+
-		"repetitions and standard deviation of one, where all Q labels together are (%g, %g)-private.", p.Repeats,
-		p.Epsilon, p.Delta), Columns: []experiment.Column{{Name: "task", Title: "task"}, {Name: "queries", Title: "Q"}}}
-	for _, way := range ways {
-		title := r.Title(experiment.Method(lookPrefix + way))
-		t.Columns = append(t.Columns, experiment.Column{Name: way, Title: title, Format: "%.2f"},
-			experiment.Column{Name: way + "-sd", Title: "deviation", Format: "%.2f"})
-	}
-	for _, mechanism := range []string{"many-answers", gnmax} {
-		t.Columns = append(t.Columns, experiment.Column{Name: "agrees-" + mechanism, Title: "labels of " + mechanism +
-			" that agree", Format: "%.2f"})
-	}
-	t.Columns = append(t.Columns, experiment.Column{Name: "clear", Title: "student of the whole pool without noise", Format: "%.2f"},
-		experiment.Column{Name: "majority", Title: "majority of the teachers", Format: "%.2f"})
+	t := r.TableOf("accuracy", map[string]any{"repeats": p.Repeats, "eps": p.Epsilon, "delta": p.Delta})
 	for _, name := range p.tasks() {
 		all := found[name]
 		for i, q := range p.Queries {
@@ -111,31 +98,24 @@ func mean(all []outcome, of func(outcome) float64) float64 {
 
 func (p *parameters) judge(r *experiment.Run, found map[string][]outcome) {
 	for _, name := range p.tasks() {
-		all, title := found[name], p.title(name)
+		all, task := found[name], p.title(name)
 		layer, plain := means(all, tableLayer), means(all, tablePlain)
-		best := max(slices.Max(means(all, gnmaxLayer)), slices.Max(means(all, gnmaxPlain)))
-		r.Claim(slices.Max(layer) >= best, title+": the best student of a table is at least as good as the best of GNMax, "+
-			"each at its best number of labels", "%.2f and %.2f %%", slices.Max(layer), best)
+		best, gnmax := slices.Max(layer), max(slices.Max(means(all, gnmaxLayer)), slices.Max(means(all, gnmaxPlain)))
 		whole := layer[len(layer)-1]
-		r.Claim(slices.Max(layer)-whole <= p.Claims.Near, fmt.Sprintf("%s: labels for the whole pool are within %g points "+
-			"of the best number of labels", title, p.Claims.Near), "%.2f and %.2f %%", whole, slices.Max(layer))
-		least := 100.0
-		for i := range layer {
-			least = min(least, layer[i]-plain[i])
-		}
-		r.Claim(least >= -p.Claims.Behind, fmt.Sprintf("%s: the law as the last layer is at most %g points behind labels as "+
-			"they are, for every number of them", title, p.Claims.Behind), "at least %+.2f points", least)
-		if name != ofMadeUp {
-			continue
-		}
-		least = 100
+		least, later := 100.0, 100.0
 		for i, q := range p.Queries {
-			if q >= p.Claims.From {
-				least = min(least, layer[i]-plain[i])
+			ahead := layer[i] - plain[i]
+			if least = min(least, ahead); q >= p.Claims.From {
+				later = min(later, ahead)
 			}
 		}
-		r.Claim(least >= p.Claims.Ahead, fmt.Sprintf("%s: the law as the last layer is at least %g points ahead from %d "+
-			"labels on", title, p.Claims.Ahead, p.Claims.From), "by at least %+.2f points", least)
+		r.Sentence("best", best >= gnmax, map[string]any{"task": task, "value": best, "second": gnmax})
+		r.Sentence("near", best-whole <= p.Claims.Near, map[string]any{"task": task, "bound": p.Claims.Near, "value": whole, "second": best})
+		r.Sentence("behind", least >= -p.Claims.Behind, map[string]any{"task": task, "bound": p.Claims.Behind, "value": least})
+		if name == ofMadeUp {
+			r.Sentence("ahead", later >= p.Claims.Ahead, map[string]any{"task": task, "bound": p.Claims.Ahead, "from": p.Claims.From,
+				"value": later})
+		}
 	}
 }
 

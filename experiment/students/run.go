@@ -14,8 +14,10 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ensemble/labellaw"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/plan"
 )
 
@@ -81,7 +83,11 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 	if p.Images == nil {
 		return nil, nil
 	}
-	return p.Images.inputs(ctx, root)
+	files, err := datasets.ImageFiles(root, p.Images.Data)
+	if err != nil {
+		return nil, err
+	}
+	return experiment.HashFiles(ctx, files, data.MaxBytes)
 }
 
 // Steps: one for each repetition of each task.

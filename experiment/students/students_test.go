@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/testing/experimenttest"
 	"github.com/darrm/darrm/internal/testing/must"
 )
@@ -87,7 +88,7 @@ func TestTeacher(t *testing.T) {
 
 func TestAveraged(t *testing.T) {
 	image := []byte{255, 255, 0, 0, 7, 255, 255, 0, 255, 7, 1, 1, 1, 1, 1}
-	if got := averaged(image, 3, 5, 2); !slices.Equal(got, []float64{1, .25, 1}) {
+	if got := datasets.Averaged(image, 3, 5, 2); !slices.Equal(got, []float64{1, .25}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -151,7 +152,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 func TestPictureOfTheDocs(t *testing.T) {
 	found := golden(t).found
 	c := experiment.New(experiment.Field{Looks: Field().Looks, Kinds: []experiment.Kind{{Name: "students",
-		New: func() experiment.Parameters { return &goldenForm{found: found} }}}})
+		Spec: Field().Kinds[0].Spec, New: func() experiment.Parameters { return &goldenForm{found: found} }}}})
 	d := must.Get(c.Parse(must.Get(catalog.Source("students"))(t)))(t)
 	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{})
 	got := must.Get(os.ReadFile(filepath.Join(out.Dir, "glance.svg")))(t)

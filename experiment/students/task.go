@@ -3,14 +3,12 @@ package students
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 
-	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 )
@@ -34,46 +32,13 @@ type images struct {
 }
 
 func (s *images) validate() error {
-	if !filepath.IsLocal(s.Data) {
-		return check.Want("data", fmt.Sprintf("%q", s.Data), "a folder below the data folder")
-	}
-	return cmp.Or(check.Whole("class", s.Classes[0], 0, 255), check.Whole("class", s.Classes[1], 0, 255),
+	return cmp.Or(datasets.CheckFolder(s.Data), check.Whole("class", s.Classes[0], 0, 255), check.Whole("class", s.Classes[1], 0, 255),
 		check.Whole("side", s.Side, 1, 64), check.Whole("test", s.Test, 1, 1<<20))
-}
-
-const (
-	trainPart = "train"
-	testPart  = "t10k"
-)
-
-// inputs returns the hashes of the files that are read.
-func (s *images) inputs(ctx context.Context, root string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, part := range []string{trainPart, testPart} {
-		for _, name := range []string{part + "-images-idx3-ubyte", part + "-labels-idx1-ubyte"} {
-			path, err := data.FindIDX(filepath.Join(root, s.Data), name)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("%w; scripts/fetch-mnist %s fetches it", err, root)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if out[name], err = experiment.HashFile(ctx, path, data.MaxBytes); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
 }
 
 // task draws the test from the training images, and the order of the pool, which is all test images.
 func (s *images) task(ctx context.Context, root string, rng *rand.Rand) (t task, err error) {
-	dir := filepath.Join(root, s.Data)
-	train, err := data.ReadLabelledImages(ctx, dir, trainPart)
-	if err != nil {
-		return t, err
-	}
-	public, err := data.ReadLabelledImages(ctx, dir, testPart)
+	train, public, err := datasets.OpenImages(ctx, filepath.Join(root, s.Data))
 	if err != nil {
 		return t, err
 	}
@@ -90,28 +55,12 @@ func (s *images) pick(set data.LabelledImages) (out records) {
 	for i, label := range set.Labels {
 		for class, name := range s.Classes {
 			if int(label) == name {
-				out.x = append(out.x, averaged(set.Image(i), set.Rows, set.Columns, s.Side))
+				out.x = append(out.x, append(datasets.Averaged(set.Image(i), set.Rows, set.Columns, s.Side), 1))
 				out.y = append(out.y, class)
 			}
 		}
 	}
 	return out
-}
-
-// averaged returns the means of squares of pixels, in [0,1], and a 1 behind them.
-func averaged(image []byte, rows, columns, side int) (out []float64) {
-	for top := 0; top+side <= rows; top += side {
-		for left := 0; left+side <= columns; left += side {
-			sum := 0
-			for r := top; r < top+side; r++ {
-				for _, v := range image[r*columns+left : r*columns+left+side] {
-					sum += int(v)
-				}
-			}
-			out = append(out, float64(sum)/float64(side*side*255))
-		}
-	}
-	return append(out, 1)
 }
 
 // madeUp is a task of two normal laws.
