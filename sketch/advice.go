@@ -124,9 +124,5 @@ func (a *Advice) add(rows []AdviceRow, e Estimator,
 func threshold(ctx context.Context, base Config, better, worse Estimator) (float64, error) {
 	x, _ := better.Config(base, 0)
 	y, _ := worse.Config(base, 0)
-	star, ok, err := Crossing(ctx, x, y)
-	if !ok {
-		star = math.Inf(1)
-	}
-	return star, err
+	return crossing(ctx, x, y)
 }

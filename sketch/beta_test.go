@@ -78,9 +78,9 @@ func TestA6Table44(t *testing.T) {
 			printed(t, name+"Rand-Proj-Spatial", mse(t, c, r, q), v.projErrors[i], digits)
 		}
 		for want, other := range map[float64]Config{v.beats: plain, v.beatS: s} {
-			star, ok, err := Crossing(t.Context(), c, other)
-			if err != nil || !ok {
-				t.Fatal(ok, err)
+			star, err := crossing(t.Context(), c, other)
+			if err != nil {
+				t.Fatal(err)
 			}
 			printed(t, name+"threshold", star, want, 3)
 			r := star * (q - 1)

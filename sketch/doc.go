@@ -18,8 +18,8 @@
 //	Gaussian, row-normalised Gaussian, Count Sketch, Haar      ablations: they have no fast transform
 //
 // A Codec encodes and decodes. Codec.Beta is β, PredictMSE the mean squared error to expect,
-// Correlation the two statistics of the vectors that it depends on, and Crossing the ρ* from which
-// one estimator is better than another. Compressor is the interface that baselines with indices or
+// Correlation the two statistics of the vectors that it depends on, and Advise which estimator to
+// take. Compressor is the interface that baselines with indices or
 // quantised values implement too; package wire has the binary form of messages.
 //
 // Values of its types are safe for concurrent use while nobody writes to their fields, but for

@@ -64,21 +64,10 @@ func (c Config) padding() float64 {
 	return float64(c.D-1) / float64(c.padded()-1)
 }
 
-// Crossing returns the ρ* = R/(n-1) above which a has a smaller error than b: both errors are
-// linear in ρ*. ok is false if a is not better even for identical vectors. If a is better for
-// all vectors, star is the least value there is, -1/(n-1). Both must have the same N, and a ρ
-// that is fixed: not PlugIn.
-func Crossing(ctx context.Context, a, b Config) (star float64, ok bool, err error) {
-	if a.N != b.N {
-		return 0, false, check.Want("clients n", b.N, "the same for both estimators")
-	}
-	if a.T.PlugIn || b.T.PlugIn {
-		return 0, false, check.Want("transform", "PlugIn", "one with a fixed rho")
-	}
-	low := -1.0
-	if a.N > 1 {
-		low = -1 / float64(a.N-1)
-	}
+// crossing returns the ρ* = R/(n-1) above which a has a smaller error than b, of the same N and with a ρ
+// that is fixed: both errors are linear in ρ*. It is +Inf if a is not better even for identical
+// vectors, and the least value there is, -1/(n-1), if a is better for all.
+func crossing(ctx context.Context, a, b Config) (float64, error) {
 	difference := func(r float64) (float64, error) {
 		x, err := PredictMSE(ctx, a, r, 1)
 		if err != nil {
@@ -87,20 +76,21 @@ func Crossing(ctx context.Context, a, b Config) (star float64, ok bool, err erro
 		y, err := PredictMSE(ctx, b, r, 1)
 		return x - y, err
 	}
-	high := float64(a.N - 1)
+	n := float64(a.N)
 	zero, err := difference(0)
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	one, err := difference(high)
-	if err != nil {
-		return 0, false, err
+	one, err := difference(n - 1)
+	switch {
+	case err != nil:
+		return 0, err
+	case (one >= 0 || a.N == 1) && zero < 0:
+		return 0, nil
+	case one >= 0 || a.N == 1:
+		return math.Inf(1), nil
+	case math.IsInf(zero, 1):
+		return 1, nil
 	}
-	if one >= 0 || a.N == 1 {
-		return 0, zero < 0, nil
-	}
-	if math.IsInf(zero, 1) {
-		return 1, true, nil
-	}
-	return max(low, zero/(zero-one)), true, nil // both errors are linear in ρ*
+	return max(-1/(n-1), zero/(zero-one)), nil
 }

@@ -52,14 +52,14 @@ type Setting struct {
 type Local struct {
 	// Steps is H; 0 is 1, which needs no data. Batch is B_2, the records of a step. Clip is C_3: a
 	// difference of gradients is cut to C_3 times the distance of the models.
-	Steps int     `flag:"local-steps" for:"" help:"H, steps that one silo makes on its own records after each round"`
-	Batch int     `flag:"local-batch" for:"" help:"B_2, records of a local step"`
-	Clip  float64 `flag:"local-clip" for:"" help:"C_3, as C_1, of local steps"`
+	Steps int     `json:"steps" flag:"local-steps" for:"" help:"H, steps that one silo makes on its own records after each round"`
+	Batch int     `json:"batch" flag:"local-batch" for:"" help:"B_2, records of a local step"`
+	Clip  float64 `json:"clip" flag:"local-clip" for:"" help:"C_3, as C_1, of local steps"`
 	// Noise is σ, the deviation of the noise per coordinate over C_3 times that distance; 0 takes
 	// the least noise that meets the target. NoNoise measures the effect of noise, and has no
 	// price.
-	Noise   float64 `flag:"local-noise" for:"" help:"σ of local steps, over C_3 times the distance of the models (default: what $eps needs)"`
-	NoNoise bool
+	Noise   float64 `json:"noise" flag:"local-noise" for:"" help:"σ of local steps, over C_3 times the distance of the models (default: what $eps needs)"`
+	NoNoise bool    `json:"-"`
 }
 
 // Output is a rule for the model that a run returns.

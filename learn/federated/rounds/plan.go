@@ -84,30 +84,23 @@ type document struct {
 	Task           string `json:"task"`
 	FeatureCount   int    `json:"features"` // without the intercept
 	Columns        `json:"records"`
-	Silos          []int           `json:"silos"`
-	Rounds         int             `json:"rounds"`
-	StepSize       float64         `json:"step_size"`
-	GradientClip   float64         `json:"gradient_clip"`
-	DifferenceClip float64         `json:"difference_clip"`
-	Momentum       float64         `json:"momentum"`
-	FirstBatch     []int           `json:"first_batch,omitempty"` // none is all records
-	Batch          []int           `json:"batch,omitempty"`
-	Local          *localPhase     `json:"local,omitempty"`
-	Missing        int             `json:"missing"`
-	Colluding      int             `json:"colluding"`
-	Account        string          `json:"account"`
-	Randomizer     string          `json:"randomizer"`
-	Output         string          `json:"output"`
-	StartSeed      uint64          `json:"start_seed"`
-	Epsilon        float64         `json:"local_epsilon"`
-	Cost           accountant.Cost `json:"cost"`
-}
-
-type localPhase struct {
-	Steps int     `json:"steps"`
-	Batch int     `json:"batch"`
-	Clip  float64 `json:"clip"`
-	Noise float64 `json:"noise"`
+	Silos          []int            `json:"silos"`
+	Rounds         int              `json:"rounds"`
+	StepSize       float64          `json:"step_size"`
+	GradientClip   float64          `json:"gradient_clip"`
+	DifferenceClip float64          `json:"difference_clip"`
+	Momentum       float64          `json:"momentum"`
+	FirstBatch     []int            `json:"first_batch,omitempty"` // none is all records
+	Batch          []int            `json:"batch,omitempty"`
+	Local          *federated.Local `json:"local,omitempty"`
+	Missing        int              `json:"missing"`
+	Colluding      int              `json:"colluding"`
+	Account        string           `json:"account"`
+	Randomizer     string           `json:"randomizer"`
+	Output         string           `json:"output"`
+	StartSeed      uint64           `json:"start_seed"`
+	Epsilon        float64          `json:"local_epsilon"`
+	Cost           accountant.Cost  `json:"cost"`
 }
 
 // Run is a priced run that all parts have the file of. It is immutable and safe for concurrent
@@ -150,7 +143,9 @@ func New(c federated.PSGM, features int, columns Columns) (*Run, error) {
 		Epsilon: first.LocalEpsilon(), Cost: accountant.Cost{Delta: c.Target.Delta},
 	}
 	if c.Local.Steps > 1 {
-		doc.Local = &localPhase{c.Local.Steps, c.Local.Batch, c.Local.Clip, first.LocalNoise()}
+		local := c.Local
+		local.Noise = first.LocalNoise()
+		doc.Local = &local
 	}
 	p, err := doc.plan()
 	if err != nil {
@@ -214,7 +209,7 @@ func (d document) plan() (*Run, error) {
 		if err := check.Positive("local noise", l.Noise); err != nil {
 			return nil, err
 		}
-		c.Local = federated.Local{Steps: l.Steps, Batch: l.Batch, Clip: l.Clip, Noise: l.Noise}
+		c.Local = *l
 	}
 	p.priced, err = c.New(records(d.Silos), width(d.FeatureCount, d.Columns))
 	return p, err
@@ -296,13 +291,7 @@ func (p *Run) Price() train.Price {
 func (p *Run) Silos() []int { return slices.Clone(handle.Made(p).doc.Silos) }
 
 // Records returns the number of records of all silos together.
-func (p *Run) Records() (n int) {
-	p = handle.Made(p)
-	for _, k := range p.doc.Silos {
-		n += k
-	}
-	return n
-}
+func (p *Run) Records() int { return records(handle.Made(p).doc.Silos) }
 
 // Rounds returns R.
 func (p *Run) Rounds() int { return handle.Made(p).doc.Rounds }
