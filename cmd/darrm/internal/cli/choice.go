@@ -5,7 +5,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -209,9 +208,6 @@ func Needed(groups []Group, args []string) []Group {
 	}
 	return groups
 }
-
-// Shortest returns the shortest decimal that parses as x.
-func Shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Finite returns a number for JSON, nil (null) where x is infinite or not a number.
 func Finite(x float64) *float64 {

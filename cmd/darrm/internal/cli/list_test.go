@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/sweep"
 )
 
@@ -182,7 +183,7 @@ func FuzzLists(f *testing.F) {
 				if !(x >= 0) || math.IsInf(x, 0) {
 					t.Fatalf("%q: %v", text, x)
 				}
-				again = append(again, Shortest(x))
+				again = append(again, num.Shortest(x))
 			}
 			if back, err := FloatList(notNegative)(strings.Join(again, ",")); err != nil ||
 				!slices.Equal(back, got) {

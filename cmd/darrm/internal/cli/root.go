@@ -254,6 +254,14 @@ func (a *App) DeliverJSON(path string, v any) error {
 	return a.Deliver(path, func(w io.Writer) error { return EncodeJSON(w, v) })
 }
 
+// Show delivers a result on stdout: as JSON where that is asked for, else as a page.
+func (a *App) Show(result any, page func(*terminal.Page) error) error {
+	if a.JSON {
+		return a.DeliverJSON("", result)
+	}
+	return a.Print(page)
+}
+
 // EncodeJSON writes a value, indented.
 func EncodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

@@ -1,12 +1,11 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -33,13 +32,9 @@ var Version = func() string {
 
 // DeliverVersion prints the program's version, its LP solver's and Go's.
 func (a *App) DeliverVersion() error {
-	if a.JSON {
-		return a.DeliverJSON("", map[string]string{"version": Version, "solver": lp.Backend(),
-			"go": runtime.Version()})
-	}
-	return a.Deliver("", func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "darrm %s\nLP solver: %s\n%s %s/%s\n", Version, lp.Backend(),
-			runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		return err
-	})
+	return a.Show(map[string]string{"version": Version, "solver": lp.Backend(), "go": runtime.Version()},
+		func(w *terminal.Page) error {
+			w.Printf("darrm %s\nLP solver: %s\n%s %s/%s\n", Version, lp.Backend(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		})
 }

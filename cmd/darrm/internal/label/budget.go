@@ -139,10 +139,7 @@ digests and times whole.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.DeliverJSON("", history)
-			}
-			return a.Print(func(w *terminal.Page) error { return renderHistory(w, history) })
+			return a.Show(history, func(w *terminal.Page) error { return renderHistory(w, history) })
 		},
 	}
 }
@@ -221,15 +218,12 @@ func deliverHead(c *cobra.Command, a *cli.App, l *ledger.Ledger) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.DeliverJSON("", struct {
-			Ledger   string `json:"ledger"`
-			Verified bool   `json:"verified"`
-			Entries  uint64 `json:"entries"`
-			Head     string `json:"head"`
-		}{l.Path(), true, head.Seq, head.String()})
-	}
-	return a.Print(func(w *terminal.Page) error {
+	return a.Show(struct {
+		Ledger   string `json:"ledger"`
+		Verified bool   `json:"verified"`
+		Entries  uint64 `json:"entries"`
+		Head     string `json:"head"`
+	}{l.Path(), true, head.Seq, head.String()}, func(w *terminal.Page) error {
 		w.Printf("whole: %d entries\nhead: %v\n", head.Seq, head)
 		return nil
 	})

@@ -176,25 +176,18 @@ func (f *compareFlags) deliver(a *cli.App, result *ensemble.Comparison, s *score
 			return err
 		}
 	}
-	if f.plot != "" {
-		sheet, err := comparisonPicture(result)
-		if err := cmp.Or(err, picture.DeliverPlot(a, f.plot, sheet)); err != nil {
+	if err := picture.Deliver(a, "plot", f.plot, func() (figure.Sheet, error) { return comparisonPicture(result) }); err != nil {
+		return err
+	}
+	err = a.Show(struct {
+		*ensemble.ComparisonReport
+		Sets *setScores `json:"sets,omitempty"`
+	}{result.Report(), sets}, func(w *terminal.Page) error {
+		if err := renderComparison(w, result, f.verbose); err != nil || sets == nil {
 			return err
 		}
-	}
-	if a.JSON {
-		err = a.DeliverJSON("", struct {
-			*ensemble.ComparisonReport
-			Sets *setScores `json:"sets,omitempty"`
-		}{result.Report(), sets})
-	} else {
-		err = a.Print(func(w *terminal.Page) error {
-			if err := renderComparison(w, result, f.verbose); err != nil || sets == nil {
-				return err
-			}
-			return sets.render(w)
-		})
-	}
+		return sets.render(w)
+	})
 	return cmp.Or(err, f.Unsaved)
 }
 

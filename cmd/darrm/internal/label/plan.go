@@ -173,11 +173,7 @@ func (f *planFlags) run(c *cobra.Command, a *cli.App, files []string) error {
 	}
 	o.numbers = numbers
 	o.report.Numbers = plan.ReportNumbers(numbers)
-	if a.JSON {
-		err = a.DeliverJSON("", o.report)
-	} else {
-		err = a.Print(o.render)
-	}
+	err = a.Show(o.report, o.render)
 	if err != nil {
 		return err
 	}

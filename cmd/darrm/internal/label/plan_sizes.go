@@ -109,20 +109,10 @@ func (f *planFlags) compareSizes(c *cobra.Command, a *cli.App, r plan.Request) e
 	o := &sizesOutcome{r: r, agreement: f.agreement, reaching: plan.Reaching(all, f.agreement),
 		all:   all,
 		means: f.sizes.means.Given, reach: c.Flags().Changed("affected") || c.Flags().Changed("data")}
-	if f.sizes.plot != "" {
-		sheet, err := o.picture()
-		if err != nil {
-			return err
-		}
-		if err := picture.DeliverPlot(a, f.sizes.plot, sheet); err != nil {
-			return err
-		}
+	if err := picture.Deliver(a, "plot", f.sizes.plot, o.picture); err != nil {
+		return err
 	}
-	if a.JSON {
-		err = a.DeliverJSON("", o.json())
-	} else {
-		err = a.Print(o.render)
-	}
+	err = a.Show(o.json(), o.render)
 	if err != nil {
 		return err
 	}

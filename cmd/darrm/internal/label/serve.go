@@ -171,10 +171,7 @@ the new token, and then take the old hash out.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			token, hash := serve.NewToken()
-			if a.JSON {
-				return a.DeliverJSON("", map[string]string{"token": token, "token_sha256": hash})
-			}
-			return a.Print(func(w *terminal.Page) error {
+			return a.Show(map[string]string{"token": token, "token_sha256": hash}, func(w *terminal.Page) error {
 				w.Printf("token           %s\ntoken_sha256 = [%q]\n", token, hash)
 				return nil
 			})

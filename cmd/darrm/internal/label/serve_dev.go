@@ -107,14 +107,11 @@ func (f *serveFlags) sayDev(a *cli.App, at net.Addr) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.DeliverJSON("", struct {
-			Listen    string `json:"listen"`
-			Simulated bool   `json:"simulated"`
-			Curl      string `json:"curl"`
-		}{"tcp:" + at.String(), true, line})
-	}
-	return a.Print(func(w *terminal.Page) error {
+	return a.Show(struct {
+		Listen    string `json:"listen"`
+		Simulated bool   `json:"simulated"`
+		Curl      string `json:"curl"`
+	}{"tcp:" + at.String(), true, line}, func(w *terminal.Page) error {
 		w.Printf("%s\nAsk from another shell; http://%s/ shows the budget:\n\n%s\n", devMark, at, line)
 		return nil
 	})

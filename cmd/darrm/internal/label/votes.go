@@ -71,19 +71,10 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 				return cli.Usagef("--plot = %q, but what is drawn depends on an answer: %s", plotFile,
 					strings.Join(s.Asked, "; "))
 			}
-			if plotFile != "" {
-				sheet, err := votesPicture(d)
-				if err != nil {
-					return err
-				}
-				if err := picture.DeliverPlot(a, plotFile, sheet); err != nil {
-					return err
-				}
+			if err := picture.Deliver(a, "plot", plotFile, func() (figure.Sheet, error) { return votesPicture(d) }); err != nil {
+				return err
 			}
-			if a.JSON {
-				return a.DeliverJSON("", describedJSON(c, &f, args, s, d))
-			}
-			return a.Print(func(w *terminal.Page) error {
+			return a.Show(describedJSON(c, &f, args, s, d), func(w *terminal.Page) error {
 				w.Text("  ", notPrivate)
 				classes := ""
 				if d != nil {

@@ -110,14 +110,8 @@ func (f *accountFlags) run(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	bar.Stop()
-	if f.plot != "" {
-		sheet, err := statementPicture(s, o)
-		if err != nil {
-			return err
-		}
-		if err := picture.DeliverPlot(a, f.plot, sheet); err != nil {
-			return err
-		}
+	if err := picture.Deliver(a, "plot", f.plot, func() (figure.Sheet, error) { return statementPicture(s, o) }); err != nil {
+		return err
 	}
 	s = s.Only(queries)
 	if a.JSON {

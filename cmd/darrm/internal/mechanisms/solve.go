@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
@@ -81,8 +82,8 @@ writes it to a file. --plot draws it.`,
 	}
 	f.Register(c, "K")
 	f.RegisterRelease(c, choose.Source)
-	c.Flag("eps").DefValue, c.Flag("teacher-delta").DefValue = cli.Shortest(ofFigures.Epsilon),
-		cli.Shortest(ofFigures.Delta)
+	c.Flag("eps").DefValue, c.Flag("teacher-delta").DefValue = num.Shortest(ofFigures.Epsilon),
+		num.Shortest(ofFigures.Delta)
 	f.RegisterPlurality(c, solve.DefaultGap)
 	f.Register(c, "shares", "cost")
 	cli.AlsoOneOf(c, "method", solve.Methods()...)

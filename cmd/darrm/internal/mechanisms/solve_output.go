@@ -101,18 +101,13 @@ func (o *solveOutput) deliver(a *cli.App, to solveFiles, interrupted bool) error
 			return err
 		}
 	}
-	switch {
-	case to.plotGap != "" && len(o.gaps) == 0:
+	if to.plotGap != "" && len(o.gaps) == 0 {
 		a.Say("darrm: --plot-gap: nothing was drawn, since nothing was searched for (--no-cache " +
 			"solves again)")
-	case to.plotGap != "":
-		sheet, err := gapPicture(o.table.Plurality, o.gaps)
-		if err != nil {
-			return err
-		}
-		if err := picture.DeliverPlotTo(a, "plot-gap", to.plotGap, sheet); err != nil {
-			return err
-		}
+	} else if err := picture.Deliver(a, "plot-gap", to.plotGap, func() (figure.Sheet, error) {
+		return gapPicture(o.table.Plurality, o.gaps)
+	}); err != nil {
+		return err
 	}
 	if interrupted && to.table() {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/sweep"
@@ -101,15 +102,15 @@ func classSweep(problems []plurality.Problem) *sweepOf[plurality.Problem, *plura
 		p, o := t.Problem(), t.Objective
 		r.given("classes", strconv.Itoa(p.Classes))
 		r.given("K", strconv.Itoa(p.K))
-		r.given("label_eps", cli.Shortest(p.Epsilon))
-		r.given("delta", cli.Shortest(p.Delta))
+		r.given("label_eps", num.Shortest(p.Epsilon))
+		r.given("delta", num.Shortest(p.Delta))
 		r.given("affected", strconv.Itoa(p.Affected))
 		r.given("accuracy", unlessZero(o.Accuracy))
 		r.given("concentration", unlessZero(o.Concentration))
 		r.given("prior_counts", k.priorCounts)
 		abstain := ""
 		if p.Abstain {
-			abstain = cli.Shortest(o.AbstainValue)
+			abstain = num.Shortest(o.AbstainValue)
 		}
 		r.given("abstain", abstain)
 		r.count("constraints", fmt.Sprint(t.Certificate().Rows))
@@ -117,7 +118,7 @@ func classSweep(problems []plurality.Problem) *sweepOf[plurality.Problem, *plura
 		r.number("upper_bound", t.UpperBound, "%.6f")
 		r.number("gap", t.Gap, "%.1e")
 		for _, b := range t.Baselines() {
-			r.baseline(b.Name, cli.Shortest(b.Value), b.Value, "%.6f")
+			r.baseline(b.Name, num.Shortest(b.Value), b.Value, "%.6f")
 		}
 		return r
 	}

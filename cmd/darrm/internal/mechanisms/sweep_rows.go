@@ -58,8 +58,8 @@ func noiseSweep(points []sweep.Point, objective gamma.Objective) *sweepOf[sweep.
 		// m and the prior mean are 0 where another parameter was given in their place.
 		r.given("m", unlessZero(p.M))
 		r.given("eps", epsilonText(p.Epsilon))
-		r.given("teacher_delta", cli.Shortest(p.TeacherDelta))
-		r.given("delta", cli.Shortest(p.Delta))
+		r.given("teacher_delta", num.Shortest(p.TeacherDelta))
+		r.given("delta", num.Shortest(p.Delta))
 		r.given("affected", strconv.Itoa(p.Affected))
 		r.given("shape", string(t.Shape))
 		r.given("prior", choose.PriorName(t.Objective))
@@ -76,7 +76,7 @@ func noiseSweep(points []sweep.Point, objective gamma.Objective) *sweepOf[sweep.
 			for _, b := range t.Baselines {
 				if b.Name == kind.Name {
 					e = t.BaselineError(b)
-					text = cli.Shortest(e)
+					text = num.Shortest(e)
 				}
 			}
 			r.baseline(kind.Name, text, e, "%.9f")
@@ -121,7 +121,7 @@ func (r *sweepRow) given(name, text string) {
 // number adds a result; format is that of the table.
 func (r *sweepRow) number(name string, value float64, format string) {
 	r.add(sweepColumn{name, titleOf(name), func(c sweepCell) string { return fmt.Sprintf(format, c.value) }, false},
-		cli.Shortest(value), value)
+		num.Shortest(value), value)
 }
 
 // count adds a whole number.
@@ -158,7 +158,7 @@ func unlessZero(x float64) string {
 	if x == 0 {
 		return ""
 	}
-	return cli.Shortest(x)
+	return num.Shortest(x)
 }
 
 // epsilonText writes an ε as its flag takes it.
@@ -166,7 +166,7 @@ func epsilonText(eps float64) string {
 	if math.IsInf(eps, 1) {
 		return "inf"
 	}
-	return cli.Shortest(eps)
+	return num.Shortest(eps)
 }
 
 // writeSweep writes the rows of a sweep. The columns always are in the table even where their

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
 )
@@ -91,14 +92,8 @@ func runSweep[P any, T sweepTable](ctx context.Context, f *sweepFlags, a *cli.Ap
 	}); err != nil {
 		return err
 	}
-	if f.plot != "" {
-		sheet, err := k.picture(plan, rows)
-		if err != nil {
-			return err
-		}
-		if err := picture.DeliverPlot(a, f.plot, sheet); err != nil {
-			return err
-		}
+	if err := picture.Deliver(a, "plot", f.plot, func() (figure.Sheet, error) { return k.picture(plan, rows) }); err != nil {
+		return err
 	}
 	if len(k.invalid) > 0 {
 		a.Say("invalid combinations left out: %d, the first: %v", len(k.invalid), k.invalid[0])

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cache"
-	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/plan/choose"
@@ -97,11 +97,11 @@ func TestSweepOutputIsTheSame(t *testing.T) {
 			row[name] = records[1+i][j]
 		}
 		for name, want := range map[string]string{
-			"expected_error":               cli.Shortest(table.ExpectedError),
-			"lower_bound":                  cli.Shortest(table.LowerBound),
-			"gap":                          cli.Shortest(table.Gap),
-			"baseline_randomised_response": cli.Shortest(table.BaselineError(table.Baselines[0])),
-			"delta":                        cli.Shortest(p.Problem.Delta),
+			"expected_error":               num.Shortest(table.ExpectedError),
+			"lower_bound":                  num.Shortest(table.LowerBound),
+			"gap":                          num.Shortest(table.Gap),
+			"baseline_randomised_response": num.Shortest(table.BaselineError(table.Baselines[0])),
+			"delta":                        num.Shortest(p.Problem.Delta),
 			"constraints":                  table.Certificate().Constraints.String(),
 		} {
 			if row[name] != want {

@@ -25,13 +25,15 @@ func CheckPicture(flag, file string) error {
 	return nil
 }
 
-// DeliverPlot draws s into the file, in the format of its name.
-func DeliverPlot(a *cli.App, file string, s figure.Sheet) error {
-	return DeliverPlotTo(a, "plot", file, s)
-}
-
-// DeliverPlotTo draws s into the file of another flag.
-func DeliverPlotTo(a *cli.App, flag, file string, s figure.Sheet) error {
+// Deliver draws a picture into the file of a flag, in the format of its name; no picture where the file is "".
+func Deliver(a *cli.App, flag, file string, draw func() (figure.Sheet, error)) error {
+	if file == "" {
+		return nil
+	}
+	s, err := draw()
+	if err != nil {
+		return err
+	}
 	format, _ := figure.Format(file)
 	return a.DeliverTo(flag, file, func(w io.Writer) error { return s.Encode(w, format) })
 }

@@ -19,7 +19,7 @@ import (
 // classes have too, with the default of --gap.
 func (f *Flags) RegisterPlurality(c *cobra.Command, gap float64) {
 	f.Register(c, "concentration", "accuracy", "abstain", "gap")
-	c.Flag("gap").DefValue = cli.Shortest(gap)
+	c.Flag("gap").DefValue = num.Shortest(gap)
 }
 
 // OptimalFields are the JSON fields of a table.

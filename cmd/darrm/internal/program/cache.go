@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"time"
@@ -48,12 +47,9 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 			if err != nil {
 				return &release.OutputError{Err: err}
 			}
-			if a.JSON {
-				return a.DeliverJSON("", map[string]int{"removed": n})
-			}
-			return a.Deliver("", func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%d removed from %s\n", n, store.Dir())
-				return err
+			return a.Show(map[string]int{"removed": n}, func(w *terminal.Page) error {
+				w.Printf("%d removed from %s\n", n, store.Dir())
+				return nil
 			})
 		},
 	}
@@ -65,12 +61,9 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.DeliverJSON("", map[string]string{"path": store.Dir()})
-			}
-			return a.Deliver("", func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, store.Dir())
-				return err
+			return a.Show(map[string]string{"path": store.Dir()}, func(w *terminal.Page) error {
+				w.Printf("%s\n", store.Dir())
+				return nil
 			})
 		},
 	}
@@ -102,10 +95,7 @@ func cacheList(a *cli.App, f *problem.CacheFlags) error {
 		}
 		lines = append(lines, l)
 	}
-	if a.JSON {
-		return a.DeliverJSON("", lines)
-	}
-	return a.Print(func(w *terminal.Page) error {
+	return a.Show(lines, func(w *terminal.Page) error {
 		if len(lines) == 0 {
 			w.Text("  ", "no tables in "+store.Dir())
 			return nil

@@ -67,10 +67,7 @@ $SOURCE_DATE_EPOCH, in seconds since 1970, or none.`,
 			if err := write(c.Root()); err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.DeliverJSON("", files)
-			}
-			return a.Print(func(w *terminal.Page) error {
+			return a.Show(files, func(w *terminal.Page) error {
 				w.Text("  ", fmt.Sprintf("%d pages in %s", len(files), args[0]))
 				return nil
 			})

@@ -179,13 +179,10 @@ func (f *boundsCommand) run(c *cobra.Command, a *cli.App) error {
 		return training.TrainingError(first)
 	}
 	bar.Stop()
-	if a.JSON {
-		return a.DeliverJSON("", struct {
-			Private bool       `json:"private"` // false, always
-			Methods []boundRow `json:"methods"`
-		}{false, rows})
-	}
-	return a.Print(func(w *terminal.Page) error { return renderBounds(w, rows) })
+	return a.Show(struct {
+		Private bool       `json:"private"` // false, always
+		Methods []boundRow `json:"methods"`
+	}{false, rows}, func(w *terminal.Page) error { return renderBounds(w, rows) })
 }
 
 // checkPsi checks --psi and --psi-bound.

@@ -81,10 +81,7 @@ func newExperimentList(a *cli.App) *cobra.Command {
 				}
 				rows = append(rows, []string{d.Name, d.Source, data, d.Title})
 			}
-			if a.JSON {
-				return a.DeliverJSON("", list)
-			}
-			return a.Print(func(w *terminal.Page) error {
+			return a.Show(list, func(w *terminal.Page) error {
 				if err := w.Table(terminal.TextTable{Header: []string{"experiment", "repeats", "data", "what"},
 					Rows: rows}); err != nil {
 					return err
@@ -242,14 +239,10 @@ func (f *experimentFlags) run(c *cobra.Command, a *cli.App, args []string) error
 		}
 		list, rows = append(list, e), append(rows, []string{d.Name, took, held, o.Dir})
 	}
-	if a.JSON {
-		err = a.DeliverJSON("", list)
-	} else {
-		err = a.Print(func(w *terminal.Page) error {
-			return w.Table(terminal.TextTable{Header: []string{"experiment", "time", "claims that hold",
-				"folder"}, Rows: rows})
-		})
-	}
+	err = a.Show(list, func(w *terminal.Page) error {
+		return w.Table(terminal.TextTable{Header: []string{"experiment", "time", "claims that hold",
+			"folder"}, Rows: rows})
+	})
 	if err != nil {
 		return err
 	}

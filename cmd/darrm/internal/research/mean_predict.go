@@ -84,10 +84,7 @@ func (f *predictFlags) run(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.DeliverJSON("", jsonAdvice(advice))
-	}
-	return a.Print(func(w *terminal.Page) error { return writeAdvice(w, advice) })
+	return a.Show(jsonAdvice(advice), func(w *terminal.Page) error { return writeAdvice(w, advice) })
 }
 
 type adviceRow struct {

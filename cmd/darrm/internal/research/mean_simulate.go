@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sketch"
@@ -151,14 +152,7 @@ func (f *simulateFlags) run(c *cobra.Command, a *cli.App) error {
 	}); err != nil {
 		return err
 	}
-	if axis == nil {
-		return nil
-	}
-	sheet, err := axis.picture(rows)
-	if err != nil {
-		return err
-	}
-	return picture.DeliverPlot(a, f.plot, sheet)
+	return picture.Deliver(a, "plot", f.plot, func() (figure.Sheet, error) { return axis.picture(rows) })
 }
 
 // simulationRow is a row for programs, without figures that are not finite.
@@ -191,8 +185,8 @@ func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) err
 		}
 		for _, r := range rows {
 			if err := c.Write([]string{strconv.Itoa(r.N), strconv.Itoa(r.K), strconv.Itoa(r.D),
-				cli.Shortest(r.Rho), string(r.Estimator), cli.Shortest(r.Bits), cli.Shortest(r.MSE),
-				cli.Shortest(r.StandardError), cli.Shortest(r.Predicted)}); err != nil {
+				num.Shortest(r.Rho), string(r.Estimator), num.Shortest(r.Bits), num.Shortest(r.MSE),
+				num.Shortest(r.StandardError), num.Shortest(r.Predicted)}); err != nil {
 				return err
 			}
 		}

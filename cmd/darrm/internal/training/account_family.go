@@ -95,10 +95,7 @@ func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
 			num.Outward(price.Cost.Epsilon, 5, true), num.Outward(price.Cost.Delta, 5, true),
 			b.Name, num.Outward(b.Sensitivity, 5, true), num.Outward(b.Deviation, 5, true)})
 	}
-	if a.JSON {
-		return a.DeliverJSON("", prices)
-	}
-	return a.Print(func(w *terminal.Page) error { return w.Table(t) })
+	return a.Show(prices, func(w *terminal.Page) error { return w.Table(t) })
 }
 
 // pricedMethod is a price and the accounts that it was chosen from, in JSON.

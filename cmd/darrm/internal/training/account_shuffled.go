@@ -103,10 +103,7 @@ func (f *accountShuffled) run(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	sayWeakness(a, best, f.forecast.Records)
-	if a.JSON {
-		return a.DeliverJSON("", rows)
-	}
-	return a.Print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
+	return a.Show(rows, func(w *terminal.Page) error { return f.render(w, steps, rows) })
 }
 
 // pricedNumber is a number of records with all modes of accounting, in JSON.
@@ -142,10 +139,7 @@ func (f *accountShuffled) runEach(c *cobra.Command, a *cli.App) error {
 			num.Outward(r.Delta, 6, true), fmt.Sprintf("%.6g", r.report.Noise),
 			fmt.Sprintf("%.6g", r.report.PublicNoise)})
 	}
-	if a.JSON {
-		return a.DeliverJSON("", priced)
-	}
-	return a.Print(func(w *terminal.Page) error { return w.Table(t) })
+	return a.Show(priced, func(w *terminal.Page) error { return w.Table(t) })
 }
 
 // ways accounts for the training by every mode, and returns the least cost of them.

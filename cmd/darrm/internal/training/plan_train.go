@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/data"
@@ -140,10 +141,7 @@ func (f *planTrainFlags) run(c *cobra.Command, a *cli.App, args []string) error 
 			report.Reach = append(report.Reach, reached{epsilon, f.reach, f.from(report.Expected, i)})
 		}
 	}
-	if a.JSON {
-		return a.DeliverJSON("", report)
-	}
-	return a.Print(func(w *terminal.Page) error { return f.print(w, report) })
+	return a.Show(report, func(w *terminal.Page) error { return f.print(w, report) })
 }
 
 // check refuses what can be refused before a file is read.
@@ -291,7 +289,7 @@ func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 	w.Printf("\n")
 	t := terminal.TextTable{Header: []string{"n"}}
 	for _, epsilon := range f.epsilons {
-		t.Header = append(t.Header, "ε = "+cli.Shortest(epsilon))
+		t.Header = append(t.Header, "ε = "+num.Shortest(epsilon))
 	}
 	worthless := false
 	for i := 0; i < len(r.Expected); i += len(f.epsilons) {

@@ -128,14 +128,11 @@ model by figures of private records is not paid for.`,
 			if err != nil {
 				return &release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
 			}
-			if a.JSON {
-				return a.DeliverJSON("", struct {
-					Private    bool `json:"private"` // never
-					Simulation bool `json:"simulation,omitempty"`
-					model.Evaluation
-				}{Simulation: m.Simulated, Evaluation: e})
-			}
-			return a.Print(func(w *terminal.Page) error { return renderEvaluation(w, m, e) })
+			return a.Show(struct {
+				Private    bool `json:"private"` // never
+				Simulation bool `json:"simulation,omitempty"`
+				model.Evaluation
+			}{Simulation: m.Simulated, Evaluation: e}, func(w *terminal.Page) error { return renderEvaluation(w, m, e) })
 		},
 	}
 	f.register(c)
