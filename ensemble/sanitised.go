@@ -16,15 +16,15 @@ import (
 // TellingOptions say how the cost of GNMax's answers at the votes that were cast is released to
 // others. All of them are fixed before the votes, and none is computed from votes.
 type TellingOptions struct {
-	Queries int     // N ≥ 1, how many queries are answered
-	Order   float64 // λ > 1, of the Rényi divergence that is told
+	Queries int     `flag:"tell-queries" help:"number of queries, which is public and fixed before the votes"`     // N ≥ 1, how many queries are answered
+	Order   float64 `flag:"tell-order" help:"order of the Rényi divergence that is told, chosen before the votes"` // λ > 1, of the Rényi divergence that is told
 	// Steps is m between 1 and 1000: what the noise of neighbouring votes may differ by is
 	// e^{2β} = 1+1/m in variance. It bounds the orders of the telling's own curve: below m+1.
-	Steps int
+	Steps int `flag:"tell-steps" help:"m: noise of neighbouring votes differs by 1+1/m in variance"`
 	// Noise is σ, from 4 to 1024: the noise of the figure, in units of its smooth sensitivity.
-	Noise float64
+	Noise float64 `flag:"tell-noise" help:"noise of the figure, in units of its smooth sensitivity"`
 	// SizeNoise is τ, from 1/4 to 1024: the noise of the sensitivity's own size, in steps of β.
-	SizeNoise float64
+	SizeNoise float64 `flag:"tell-size-noise" help:"noise of the smooth sensitivity's size, in steps of ½·ln(1+1/m)"`
 }
 
 // Telling releases what answers cost at the votes that were cast, with noise by the smooth sensitivity

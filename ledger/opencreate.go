@@ -143,12 +143,12 @@ func (s *session) contains(h Head) error {
 // About tells people what a ledger is for. It stands in the first record, whose hash all others
 // rest on: nobody changes it later. All of it may be left out.
 type About struct {
-	// what is released, and what for: at most MaxID bytes, as an id
-	Purpose   string `json:"purpose,omitempty"`
-	Custodian string `json:"custodian,omitempty"` // who answers for the data; likewise
-	DataSet   string `json:"data_set,omitempty"`  // which people's data; likewise
-	From      string `json:"from,omitempty"`      // first day of the data, as 2006-01-02
-	Until     string `json:"until,omitempty"`     // last day of the data, not before From
+	// at most MaxID bytes, as an id; likewise of the next two
+	Purpose   string `json:"purpose,omitempty" help:"what is released, and what for, in words"`
+	Custodian string `json:"custodian,omitempty" help:"who answers for the data"`
+	DataSet   string `json:"data_set,omitempty" help:"name of the data set, in words"`
+	From      string `json:"from,omitempty" help:"first day of the data, such as 2025-01-01"`
+	Until     string `json:"until,omitempty" help:"last day of the data, likewise"` // not before From
 }
 
 // check checks the parts that are stated.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -26,11 +27,12 @@ const DefaultListen = "unix:/run/darrm/serve.sock"
 // authorities.
 type Address struct {
 	// Listen is "unix:PATH", or "tcp:HOST:PORT", which needs TLS. Defaults to DefaultListen.
-	Listen string
+	Listen string `flag:"listen" help:"where to listen: unix:PATH, or tcp:HOST:PORT"`
 	// Cert and Key are the files of the server's certificate and its key, for TCP.
-	Cert, Key string
+	Cert string `flag:"tls-cert" help:"tcp: file of the server's certificate, as PEM"`
+	Key  string `flag:"tls-key" help:"tcp: file of the certificate's key, as PEM"`
 	// ClientCA is the file of the certificates that sign those of clients; "" for none.
-	ClientCA string
+	ClientCA string `flag:"client-ca" help:"tcp: file of the certificates, as PEM, that sign those of clients"`
 }
 
 // Parameters of an address, as errors name them.
@@ -231,14 +233,18 @@ const (
 
 // Limits bound what one request, and all together, may take. A zero is the default.
 type Limits struct {
-	Body  int64 // most bytes of a request's body; 4 MiB
-	Batch int   // most queries of one request; 256
-	// most requests that are worked on at once, of one client half of them, others wait; 256
-	AtOnce  int
-	Timeout time.Duration // longest that a request may wait and take; 30 s
-	// Connections is the most that are open at once, others wait; 1024. PerAddress is the most from
-	// one IPv4 address or one IPv6 network of 64 bits, others are closed; 128.
-	Connections, PerAddress int
+	// 4 MiB by default
+	Body int64 `flag:"max-body" help:"most bytes of one request"`
+	// 256
+	Batch int `flag:"max-batch" help:"most queries of one request"`
+	// 256
+	AtOnce int `flag:"max-requests" help:"most requests that are worked on at once, half of them of one client; others wait"`
+	// 30 s
+	Timeout time.Duration `flag:"request-timeout" help:"longest that a request may wait and take"`
+	// 1024
+	Connections int `flag:"max-connections" help:"most connections that are open at once; others wait"`
+	// 128
+	PerAddress int `flag:"max-per-address" help:"tcp: most connections from one IPv4 address or IPv6 /64; others are closed"`
 }
 
 // Default limits.
@@ -252,24 +258,12 @@ const (
 )
 
 func (l *Limits) settle() error {
-	if l.Body == 0 {
-		l.Body = DefaultBody
-	}
-	if l.Batch == 0 {
-		l.Batch = DefaultBatch
-	}
-	if l.AtOnce == 0 {
-		l.AtOnce = DefaultAtOnce
-	}
-	if l.Timeout == 0 {
-		l.Timeout = DefaultTimeout
-	}
-	if l.Connections == 0 {
-		l.Connections = DefaultConnections
-	}
-	if l.PerAddress == 0 {
-		l.PerAddress = DefaultPerAddress
-	}
+	l.Body = cmp.Or(l.Body, DefaultBody)
+	l.Batch = cmp.Or(l.Batch, DefaultBatch)
+	l.AtOnce = cmp.Or(l.AtOnce, DefaultAtOnce)
+	l.Timeout = cmp.Or(l.Timeout, DefaultTimeout)
+	l.Connections = cmp.Or(l.Connections, DefaultConnections)
+	l.PerAddress = cmp.Or(l.PerAddress, DefaultPerAddress)
 	switch {
 	case l.Body < 0 || l.Body > 1<<30:
 		return check.Want("max body", l.Body, "between 1 and 2^30 bytes")

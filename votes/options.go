@@ -140,18 +140,18 @@ type Options struct {
 	// IDColumn holds the queries' ids. Defaults to the column named query or id
 	// (in any case); without a header, to none. See NoColumn. In .npz it is the
 	// name of an array.
-	IDColumn string
+	IDColumn string `flag:"id-column" help:"name or position of the column of query ids, \"-\" for none"`
 	// LabelColumn holds the true answers. Defaults to the column named label or
 	// truth (in any case); without a header, to none. See NoColumn. In .npz it
 	// is the name of an array.
-	LabelColumn string
+	LabelColumn string `flag:"label-column" help:"name or position of the column of true labels, \"-\" for none"`
 	// NoTruth states that nobody needs the true answers: their column is found, so that it is no vote,
 	// and not read.
 	NoTruth bool
 	// VotesColumn is, in JSON Lines, the key of a list of all votes (or, with
 	// LayoutCounts, of all counts); in .npz, the name of the array. Defaults to
 	// votes (or counts); a .npz file with one array needs no name.
-	VotesColumn string
+	VotesColumn string `flag:"votes-column" help:"in JSON Lines the key of a list of all votes; in .npz the array of votes"`
 	// VoteColumns lists the columns (CSV, TSV, Parquet) or keys (JSON Lines) of votes,
 	// in the teachers' order; with LayoutCounts those of counts, in the classes' order.
 	// Columns that are then neither votes, id nor label are not read, and
@@ -161,7 +161,8 @@ type Options struct {
 	VoteColumns []string
 	// VoteColumn and TeacherColumn hold the votes and the teachers' names in LayoutLong, beside
 	// IDColumn. They default to the columns named vote and teacher (in any case).
-	VoteColumn, TeacherColumn string
+	VoteColumn    string `flag:"vote-column" help:"in the layout long, the column of votes (default vote)"`
+	TeacherColumn string `flag:"teacher-column" help:"in the layout long, the column of the teachers' names (default teacher)"`
 	// QueryIDs lists the queries of LayoutLong, in the order in which the Reader yields them: also
 	// those that nobody voted on. A vote on another query is an error. nil takes the queries that have
 	// a vote, in their order: a query whose only vote goes away then goes away too, so that no release
@@ -188,13 +189,13 @@ type Options struct {
 	// MostYes is τ, the most labels that a teacher says yes to on one question, from 1 to their number: of
 	// more the first τ by the order of Labels are counted, and Reader.Dropped counts the others. 0 counts
 	// all.
-	MostYes int
+	MostYes int `flag:"most-yes" help:"with $labels: count at most this many labels of a teacher's vote, the first in the order of $labels (default all). A question is charged as twice this number of answers for each teacher that a record reaches"`
 	// YesFrom is from how many teachers on a label, or the second of two classes, is the answer: a number of them, or a
 	// share such as 1/3. "" is more than half. Public votes that make it so are added to the counts of each, not to
 	// Votes. A blank must be an error, a coin or no.
-	YesFrom string
+	YesFrom string `flag:"yes-from" help:"the answer is yes, the second of two classes, where at least so many teachers say so: a number of them or a share such as 1/3 (default more than half)"`
 	// Separator stands between the names in a cell with a set of labels. Defaults to DefaultSeparator.
-	Separator string
+	Separator string `flag:"separator" help:"with $labels: text between two labels in a cell"`
 	// Same states texts that are votes for a class, or a label, beside its name. Each vote is mapped by itself,
 	// before it is counted.
 	Same []Spelling

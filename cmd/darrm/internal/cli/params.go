@@ -35,10 +35,14 @@ func register(c *cobra.Command, p param.Param) {
 		fl.Float64Var(v, p.Flag, *v, help)
 	case *int:
 		fl.IntVar(v, p.Flag, *v, help)
+	case *int64:
+		fl.Int64Var(v, p.Flag, *v, help)
 	case *uint64:
 		fl.Uint64Var(v, p.Flag, *v, help)
 	case *bool:
 		fl.BoolVar(v, p.Flag, *v, help)
+	case *time.Duration:
+		fl.DurationVar(v, p.Flag, *v, help)
 	case *[]int:
 		fl.IntSliceVar(v, p.Flag, *v, help)
 	case **float64:

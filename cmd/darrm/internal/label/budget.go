@@ -94,12 +94,7 @@ too.`,
 	cli.Enum(c, &relation, "neighbours",
 		"which datasets differ by one person in every cost that is ever charged: \"replace\" a record, "+
 			"or \"add-remove\" one", ledger.ReplaceOne, ledger.AddOrRemoveOne)
-	fl := c.Flags()
-	fl.StringVar(&about.Purpose, "purpose", "", "what is released, and what for, in words")
-	fl.StringVar(&about.Custodian, "custodian", "", "who answers for the data")
-	fl.StringVar(&about.DataSet, "data-set", "", "name of the data set, in words")
-	fl.StringVar(&about.From, "from", "", "first day of the data, such as 2025-01-01")
-	fl.StringVar(&about.Until, "until", "", "last day of the data, likewise")
+	cli.Register(c, &about)
 	return c
 }
 

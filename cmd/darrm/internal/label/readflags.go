@@ -46,20 +46,12 @@ func (f *readFlags) register(c *cobra.Command) {
 			"rest is wide", votes.Layouts()...)
 	cli.Enum(c, &f.options.Header, "header",
 		"whether the first row names the columns: \"auto\", \"yes\" or \"no\"", votes.HeaderModes()...)
-	fl.StringVar(&f.options.IDColumn, "id-column", "",
-		"name or position of the column of query ids, \"-\" for none")
-	fl.StringVar(&f.options.LabelColumn, "label-column", "",
-		"name or position of the column of true labels, \"-\" for none")
+	f.options.Separator = votes.DefaultSeparator
+	cli.Register(c, &f.options, "id-column", "label-column", "votes-column", "vote-column", "teacher-column", "separator")
 	fl.StringVar(&f.voteColumns, "vote-columns", "",
 		"names or positions of the columns of votes in the teachers' order (counts: in the classes' "+
 			"order), separated by commas; others are not read. Needed where neither their names (t1,t2,…) "+
 			"nor --K say which they are")
-	fl.StringVar(&f.options.VotesColumn, "votes-column", "",
-		"in JSON Lines the key of a list of all votes; in .npz the array of votes")
-	fl.StringVar(&f.options.VoteColumn, "vote-column", "",
-		"in the layout long, the column of votes (default vote)")
-	fl.StringVar(&f.options.TeacherColumn, "teacher-column", "",
-		"in the layout long, the column of the teachers' names (default teacher)")
 	fl.StringVar(&f.queryIDs, "query-ids", "",
 		"in the layout long, a file of all queries' ids, with or without votes: a CSV with "+
 			"--id-column, or one id per line. A release and a plan are for these queries, and need --K")
@@ -68,8 +60,6 @@ func (f *readFlags) register(c *cobra.Command) {
 		"(default: that of the table or the file)")
 	f.registerLabels(c, "names of several yes/no labels, in order, separated by commas; a vote is a set of them: cells such as cat|dog, in the "+
 		"layout long a row for each, in arrays a last dimension. From the task, never from the votes")
-	c.Flags().StringVar(&f.options.Separator, "separator", votes.DefaultSeparator,
-		"with --labels: text between two labels in a cell")
 }
 
 // registerLabels registers the flags of several labels of a question.
@@ -78,12 +68,7 @@ func (f *readFlags) registerLabels(c *cobra.Command, usage string) {
 	fl.StringVar(&f.labels, "labels", "", usage)
 	fl.IntVar(&f.numLabels, "num-labels", 0,
 		"number of labels, instead of --labels, where their names are the numbers from 0")
-	fl.IntVar(&f.options.MostYes, "most-yes", 0,
-		"with --labels: count at most this many labels of a teacher's vote, the first in the order of "+
-			"--labels (default all). A question is charged as twice this number of answers for each teacher that a record reaches")
-	fl.StringVar(&f.options.YesFrom, "yes-from", "",
-		"the answer is yes, the second of two classes, where at least so many teachers say so: a number of them or a share "+
-			"such as 1/3 (default more than half)")
+	cli.Register(c, &f.options, "most-yes", "yes-from")
 	cli.Exclude(c, "the labels are stated once", labelFlags...)
 	for _, name := range labelFlags {
 		for _, class := range classFlags {

@@ -48,18 +48,10 @@ func (f *sanitisedFlags) register(c *cobra.Command) {
 		"compare within what it has left (--budget-eps rest)")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
 	fl.StringVar(&f.requestID, "request-id", "", "name of the figure in the ledger, which has one figure")
-	fl.IntVar(&f.options.Queries, "tell-queries", 0,
-		"number of queries, which is public and fixed before the votes")
-	fl.Float64Var(&f.options.Order, "tell-order", 0,
-		"order of the Rényi divergence that is told, chosen before the votes")
 	fl.Float64Var(&f.delta, "tell-delta", 1e-6,
 		"δ of what telling costs, and at which the ε of the answers is told")
-	fl.IntVar(&f.options.Steps, "tell-steps", tellSteps,
-		"m: noise of neighbouring votes differs by 1+1/m in variance")
-	fl.Float64Var(&f.options.Noise, "tell-noise", tellNoise,
-		"noise of the figure, in units of its smooth sensitivity")
-	fl.Float64Var(&f.options.SizeNoise, "tell-size-noise", tellSizeNoise,
-		"noise of the smooth sensitivity's size, in steps of ½·ln(1+1/m)")
+	f.options = ensemble.TellingOptions{Steps: tellSteps, Noise: tellNoise, SizeNoise: tellSizeNoise}
+	cli.Register(c, &f.options)
 	cli.Register(c, &f.charge, "records", "accept-weak")
 }
 

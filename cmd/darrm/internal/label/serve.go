@@ -126,33 +126,20 @@ Logs go to stderr and have no votes and no labels.`,
 	fl.StringVar(&f.config, "config", "", "read flags, and the clients, from this TOML file")
 	cli.TakesFile(c, "config", "toml")
 	fl.StringVar(&f.key, "key", "", "file of the SECRET service key, made where there is none")
-	cli.TakesFile(c, "key")
 	fl.BoolVar(&f.newKey, newKeyFlag, false,
 		"take another key than the one that the ledger's answers came from, which can then not be "+
 			"given again; not a key of --config")
 	fl.StringVar(&f.headFile, "head-file", "",
 		"keep the ledger's newest head in this file, best on another disk; a ledger that does not "+
 			"contain it is an older copy, and is refused")
-	cli.TakesFile(c, "head-file")
-	fl.StringVar(&f.Listen, "listen", serve.DefaultListen,
-		"where to listen: unix:PATH, or tcp:HOST:PORT")
-	fl.StringVar(&f.Cert, "tls-cert", "", "tcp: file of the server's certificate, as PEM")
-	cli.TakesFile(c, "tls-cert")
-	fl.StringVar(&f.Key, "tls-key", "", "tcp: file of the certificate's key, as PEM")
-	cli.TakesFile(c, "tls-key")
-	fl.StringVar(&f.ClientCA, "client-ca", "",
-		"tcp: file of the certificates, as PEM, that sign those of clients")
-	cli.TakesFile(c, "client-ca")
-	fl.Int64Var(&f.Body, "max-body", serve.DefaultBody, "most bytes of one request")
-	fl.IntVar(&f.Batch, "max-batch", serve.DefaultBatch, "most queries of one request")
-	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce,
-		"most requests that are worked on at once, half of them of one client; others wait")
-	fl.IntVar(&f.Connections, "max-connections", serve.DefaultConnections,
-		"most connections that are open at once; others wait")
-	fl.IntVar(&f.PerAddress, "max-per-address", serve.DefaultPerAddress,
-		"tcp: most connections from one IPv4 address or IPv6 /64; others are closed")
-	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout,
-		"longest that a request may wait and take")
+	f.Listen = serve.DefaultListen
+	f.Limits = serve.Limits{Body: serve.DefaultBody, Batch: serve.DefaultBatch, AtOnce: serve.DefaultAtOnce,
+		Timeout: serve.DefaultTimeout, Connections: serve.DefaultConnections, PerAddress: serve.DefaultPerAddress}
+	cli.Register(c, &f.Address)
+	cli.Register(c, &f.Limits)
+	for _, file := range []string{"key", "head-file", "tls-cert", "tls-key", "client-ca"} {
+		cli.TakesFile(c, file)
+	}
 	f.registerDev(c)
 	c.AddCommand(newServeToken(a))
 	cli.First(c, problem.FlagGroups, devFlag, "ledger", "key", "table", "listen", "config", "teachers",

@@ -168,7 +168,7 @@ func TestSweepTableColumns(t *testing.T) {
 	k, rows, _ := testSweep(t, []int{3, 5}, []float64{1}, []int{sweep.All}, 1, nil)
 	above, below, ok := strings.Cut(mustWrite(t, rows, "table", k.always, 200), "\n\n")
 	above = strings.Join(strings.Fields(above), " ") // it is broken
-	if !ok || above != "In all rows: ε = 0.1, Δ = 1e-05, δ = 1e-05, shape = free, "+
+	if !ok || above != "In all rows: ε = 0.1, Δ = 1e-5, δ = 1e-5, shape = free, "+
 		"prior = uniform, prior mean = 0.75, ε of one label = 0.1" {
 		t.Errorf("above the table: %s", above)
 	}
