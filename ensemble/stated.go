@@ -168,7 +168,7 @@ func (s Setting) noneMissing() error {
 var errPrivateSilence = fmt.Errorf("teachers with a finite epsilon: their promise need not cover whether "+
 	"they vote: %w", ErrMissing)
 
-// affectedInWords describes the votes that Affected lets one record change.
+// affectedInWords describes the votes that Affected lets one record change. Public votes are among K.
 func (s Setting) affectedInWords() string {
 	switch {
 	case s.Missing:
@@ -178,8 +178,7 @@ func (s Setting) affectedInWords() string {
 	case s.Affected == 1:
 		return "one record can change the vote of one teacher only (training data in disjoint parts)"
 	case s.Affected == s.K:
-		return fmt.Sprintf("one record can change the votes of all %d teachers", s.K)
+		return fmt.Sprintf("one record can change all %d votes", s.K)
 	}
-	return fmt.Sprintf("one record can change the votes of at most %d of the %d teachers", s.Affected,
-		s.K)
+	return fmt.Sprintf("one record can change at most %d of the %d votes", s.Affected, s.K)
 }

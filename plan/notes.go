@@ -95,8 +95,8 @@ func (a *Advice) notes(r *Request, all Worth) []string {
 	}
 	labels := fmt.Sprintf("For %s, this budget pays for no label.", wanted)
 	if a.Queries > 0 {
-		labels = fmt.Sprintf("For %s, this budget pays for %d labels (%s).",
-			wanted, a.Queries, a.QueriesName)
+		labels = fmt.Sprintf("For %s, this budget pays for %s (%s).",
+			wanted, num.Count(a.Queries, "label"), a.QueriesName)
 	}
 	if a.Worth.Of > 0 {
 		labels += fmt.Sprintf(" A student learns from them as from %s labels without noise, and from the %s "+

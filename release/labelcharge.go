@@ -98,8 +98,12 @@ func (e *LeftError) Error() string {
 	if e.QuotaError == nil {
 		return ledger.ErrAnswers.Error()
 	}
-	return fmt.Sprintf("%v: %d %s are left of the charge %s, and %d are asked for; %v is left of the "+
-		"ledger", ledger.ErrAnswers, e.Left(), takes(e.each), shortID(e.PaidBy), e.Asked, e.Remaining)
+	left := fmt.Sprintf("%d %s are", e.Left(), takes(e.each))
+	if e.Left() == 1 {
+		left = "1 " + strings.TrimSuffix(takes(e.each), "s") + " is"
+	}
+	return fmt.Sprintf("%v: %s left of the charge %s, and %d are asked for; %v is left of the "+
+		"ledger", ledger.ErrAnswers, left, shortID(e.PaidBy), e.Asked, e.Remaining)
 }
 
 // shortID is an id for people: quoted, or of a digest that this program made the first eight

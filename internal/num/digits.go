@@ -29,6 +29,14 @@ func PercentUp(x float64) string {
 	return shown.Mul(shown, big.NewRat(100, 1)).FloatString(2) + " %"
 }
 
+// Count writes how many things there are: "1 label", "12 labels".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // Thousands writes a whole number ≥ 0 with a comma before every third digit from the end.
 func Thousands(n *big.Int) string {
 	s := n.String()

@@ -320,7 +320,7 @@ class Reports(unittest.TestCase):
             self.assertEqual((first, ledger.show()["spent"]["epsilon"]), (month("march", march), 3))
             charge = ledger.show()["labels"][0]
             self.assertEqual((charge["labels"], charge["taken"], charge["left"]), (5, 4, 1))
-            with self.assertRaisesRegex(darrm.BudgetError, "1 labels are left of the charge .* and 2 are asked for"):
+            with self.assertRaisesRegex(darrm.BudgetError, "1 label is left of the charge .* and 2 are asked for"):
                 month("may", march)
             self.assertFalse((Path(d) / "may.json").exists())
             month("may", march, new_charge=True)

@@ -53,7 +53,7 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 	if plan.Mechanism().NoiseFunction() == nil {
 		return leadPicture(plan)
 	}
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", k,
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", plan.Several().TeachersOf(k),
 		plan.Mechanism().PerAnswer()), "l, votes for the second class", "γ(l)")}
 	f := plan.Mechanism().NoiseFunction().Func()
 	var points plotter.XYs
@@ -94,7 +94,7 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 	if most := m.Together().Most; most > 0 {
 		of = fmt.Sprintf("up to %d answers", most)
 	}
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, %s %v-DP", s.K, s.Classes, of,
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, %s %v-DP", plan.Several().TeachersOf(s.K), s.Classes, of,
 		m.PerAnswer()), "votes for the leading class", "probability")}
 	curve := func(name string, class, others int, line draw.LineStyle, of func([]float64) float64) error {
 		first := (s.K + others) / (others + 1) // as many as any other has

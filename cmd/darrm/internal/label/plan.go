@@ -359,7 +359,7 @@ func (f *planFlags) stated(c *cobra.Command, files []string) commandline.Stated 
 func (o *outcome) render(w *terminal.Page) error {
 	r, best := o.r, o.p.Choices[0]
 	if r.Several.Labels > 0 {
-		w.Fact("plan:", fmt.Sprintf("%d questions, within %v; %v", r.Questions(), r.Budget, r.Several))
+		w.Fact("plan:", fmt.Sprintf("%s, within %v; %v", num.Count(r.Questions(), "question"), r.Budget, r.Several))
 		w.Fact("charged as:", fmt.Sprintf("%d answers, %d for each question, whichever of its labels are asked",
 			r.Queries, r.Several.PerQuestion(r.Reach(r.K))))
 	} else {
@@ -367,7 +367,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		if r.Several.YesFrom != "" {
 			threshold = "; " + r.Several.String()
 		}
-		w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v%s", r.Queries, r.Classes, r.Budget, threshold))
+		w.Fact("plan:", fmt.Sprintf("%s of %d classes, within %v%s", num.Count(r.Queries, "label"), r.Classes, r.Budget, threshold))
 	}
 	promise := "promise nothing themselves"
 	if o.report.PerTeacher != nil {
@@ -389,8 +389,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		w.Fact("worth:", worth)
 	}
 	if best.Bound > 0 && best.Bound < 1 {
-		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for all %d labels can give",
-			num.PercentUp(best.Bound), r.Labels()))
+		w.Fact("at most:", num.PercentUp(best.Bound)+" is what any one table that is used for all labels can give")
 	}
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
@@ -414,7 +413,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	for _, x := range o.p.Refused {
 		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, x.Err))
 	}
-	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Labels())
+	w.Printf("\nAll labels of the first, by every bound:\n\n")
 	rows = nil
 	for _, b := range best.Bounds.Bounds {
 		holds := "holds"

@@ -130,7 +130,7 @@ type sizesOutcome struct {
 }
 
 func (o *sizesOutcome) render(w *terminal.Page) error {
-	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", o.r.Queries, o.r.Classes,
+	w.Fact("plan:", fmt.Sprintf("%s of %d classes, within %v", num.Count(o.r.Queries, "label"), o.r.Classes,
 		o.r.Budget))
 	if !o.reach {
 		w.Fact("reach:", "not stated, so one record reaches all teachers, however many: say --data or "+
@@ -222,7 +222,7 @@ func (o *sizesOutcome) json() any {
 
 // picture draws agreement against the number of teachers, and the agreement that is wanted.
 func (o *sizesOutcome) picture() (figure.Sheet, error) {
-	p := picture.NewChart(fmt.Sprintf("%d labels of %d classes within (%g, %g)", o.r.Queries,
+	p := picture.NewChart(fmt.Sprintf("%s of %d classes within (%g, %g)", num.Count(o.r.Queries, "label"),
 		o.r.Classes,
 		o.r.Budget.Epsilon, o.r.Budget.Delta), "K, teachers", "expected agreement")
 	var points plotter.XYs

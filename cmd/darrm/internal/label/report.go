@@ -26,7 +26,7 @@ func report(a *cli.App, s *release.Summary, g choose.Choice, simulated bool) {
 	if g.Noise == nil {
 		by = " by " + g.Mechanism().Title()
 	}
-	a.Say("%d labels from K = %d teachers%s%s", s.Queries, s.Several.TeachersOf(s.Problem.K), publicVotes(s.Several), by)
+	a.Say("%s from K = %d teachers%s%s", num.Count(s.Queries, "label"), s.Several.TeachersOf(s.Problem.K), publicVotes(s.Several), by)
 	reportOptimum(a, g, namesOf(s))
 	reportPromise(a, s)
 }

@@ -201,9 +201,9 @@ func (w *within) report(a *cli.App, s *release.Summary) {
 	if w.choice == nil { // else the summary has its budget
 		return
 	}
-	what := fmt.Sprintf("%d labels", plannedLabels(s))
+	what := num.Count(plannedLabels(s), "label")
 	if s.Several.Labels > 0 {
-		what += fmt.Sprintf(" of %d questions", s.Several.Questions(plannedLabels(s)))
+		what += " of " + num.Count(s.Several.Questions(plannedLabels(s)), "question")
 	}
 	a.Fact("planned:", fmt.Sprintf("%s, for %s within %v", w.choice.Title(), what, *s.Budget))
 	a.Fact("expected:", expected(*w.choice, w.law))
