@@ -264,8 +264,8 @@ func TestComparisonOfVotesThatMayBeNone(t *testing.T) {
 func TestAffectedInWords(t *testing.T) {
 	for want, s := range map[string]Setting{
 		"one record can change the vote of one teacher only (training data in disjoint parts)": {K: 9, Affected: 1},
-		"one record can change at most 2 of the 9 votes":                       {K: 9, Affected: 2},
-		"one record can change all 9 votes":                                    {K: 9, Affected: 9},
+		"one record can change at most 2 of the 9 votes":                                       {K: 9, Affected: 2},
+		"one record can change all 9 votes":                                                    {K: 9, Affected: 9},
 		"one record can change all 9 votes, or whether they vote": {K: 9, Affected: 9,
 			Missing: true},
 	} {
