@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -67,9 +67,9 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 		return err
 	}
 	next := task.First
-	pin := pinner{hash: f.keys.Pin()}
+	pin := f.keys.Pin()
 	_, err = readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
-		pin.add(info, b)
+		release.PinVotes(pin, b)
 		for i := 0; i < b.Len(); {
 			shard := next / f.ShardRows
 			n := int(min(int64(b.Len()-i), (shard+1)*f.ShardRows-next))
@@ -91,7 +91,7 @@ func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, vo
 	if err != nil {
 		return err
 	}
-	if rows := next - task.First; rows != task.Rows || !hmac.Equal(pin.sum(), task.Pin) {
+	if rows := next - task.First; rows != task.Rows || !hmac.Equal(pin.Sum(nil), task.Pin) {
 		return fmt.Errorf("%s %w while it was being answered (%d queries, %d before): the answers "+
 			"would be to other votes than those that were checked and paid for", task.Path, errChanged, rows,
 			task.Rows)
@@ -133,20 +133,13 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 
 // certificates remembers what this process has certified: certifying a table for hundreds
 // of teachers takes seconds, and a worker makes many DoFns.
-var certificates sync.Map // SHA-256 of the JSON → release.Table
+var certificates memo.Of[[32]byte, release.Table] // by the SHA-256 of the JSON
 
 // certify certifies a table, once per process.
 func certify(ctx context.Context, table []byte) (release.Table, error) {
-	id := sha256.Sum256(table)
-	if t, ok := certificates.Load(id); ok {
-		return t.(release.Table), nil
-	}
-	t, err := release.ReadTable(ctx, bytes.NewReader(table))
-	if err != nil {
-		return release.Table{}, err
-	}
-	certificates.Store(id, t)
-	return t, nil
+	return certificates.Get(sha256.Sum256(table), func() (release.Table, error) {
+		return release.ReadTable(ctx, bytes.NewReader(table))
+	})
 }
 
 // shardClasses are the names of the answers in a shard: their numbers.

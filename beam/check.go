@@ -91,14 +91,14 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
 	}
 	var r fileReport
 	buckets, used := make([]idBlock, idBuckets), make([]bool, idBuckets)
-	pin := pinner{hash: f.keys.Pin()}
+	pin := f.keys.Pin()
 	opts = release.Hashed(opts, f.keys.votes)
 	var hash *ledger.VoteHash // of the votes; nil where the ledger need not recognise them
 	if f.keys.votes != nil {
 		hash = f.keys.votes.New()
 	}
 	info, err := readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
-		pin.add(info, b)
+		release.PinVotes(pin, b)
 		if hash != nil {
 			release.HashVotes(hash, b)
 		}
@@ -134,7 +134,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask,
 			r.Buckets = append(r.Buckets, n)
 		}
 	}
-	r.K, r.IDs, r.Columns, r.Pin = info.k, info.ids, info.columns, pin.sum()
+	r.K, r.IDs, r.Columns, r.Pin = info.k, info.ids, info.columns, pin.Sum(nil)
 	if hash != nil {
 		r.Votes = hash.Part()
 	}

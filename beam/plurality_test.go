@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/testing/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -186,15 +187,15 @@ func TestPinCoversEveryClass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := pinner{hash: sha256.New()}
+		p := sha256.New()
 		if _, err := readFile(context.Background(), path, opts,
-			func(info fileInfo, b *votes.Batch) error {
-				p.add(info, b)
+			func(_ fileInfo, b *votes.Batch) error {
+				release.PinVotes(p, b)
 				return nil
 			}); err != nil {
 			t.Fatal(err)
 		}
-		return string(p.sum())
+		return string(p.Sum(nil))
 	}
 	seen := map[string][]int{}
 	for _, counts := range [][]int{{5, 0, 0}, {4, 1, 0}, {4, 0, 1}, {3, 1, 1}, {3, 2, 0}, {3, 0, 2}} {

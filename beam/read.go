@@ -3,9 +3,7 @@ package darrmbeam
 import (
 	"context"
 	"encoding"
-	"encoding/binary"
 	"errors"
-	"hash"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/votes"
@@ -114,33 +112,3 @@ func readFile(ctx context.Context, path string, opts votes.Options,
 	}
 	return info, errors.Join(err, r.Close())
 }
-
-// pinner hashes what a file says of every query, so that another reading of it can be
-// compared. True labels are no part of it: they do not enter an answer.
-type pinner struct {
-	hash hash.Hash
-	buf  []byte
-}
-
-// add enters a batch: K and C once per batch would depend on how it is cut, so they
-// stand in every row.
-//
-//	row   len(id) ‖ id ‖ K ‖ votes for class 0, …, C-1    integers as 8 bytes, big-endian; no id: length 2⁶⁴-1
-func (p *pinner) add(info fileInfo, b *votes.Batch) {
-	p.buf = p.buf[:0]
-	for i := range b.Len() {
-		if info.ids {
-			p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(len(b.IDs[i])))
-			p.buf = append(p.buf, b.IDs[i]...)
-		} else {
-			p.buf = binary.BigEndian.AppendUint64(p.buf, ^uint64(0))
-		}
-		p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(b.K))
-		for _, n := range b.Row(i) {
-			p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(n))
-		}
-	}
-	p.hash.Write(p.buf)
-}
-
-func (p *pinner) sum() []byte { return p.hash.Sum(nil) }

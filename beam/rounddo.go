@@ -13,10 +13,10 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/randomiser"
 	"github.com/darrm/darrm/learn/federated/rounds"
@@ -84,22 +84,19 @@ type asked struct {
 func (a asked) size() int { return a.plan.Federated().Randomizer().Size() }
 
 // plans remembers what this process has priced, which takes up to seconds.
-var plans sync.Map // SHA-256 of plan and round → asked
+var plans memo.Of[[32]byte, asked] // by the SHA-256 of plan and round
 
-func readAsked(plan, round []byte) (a asked, err error) {
+func readAsked(plan, round []byte) (asked, error) {
 	h := sha256.Sum256(plan)
-	id := sha256.Sum256(append(h[:], round...))
-	if v, ok := plans.Load(id); ok {
-		return v.(asked), nil
-	}
-	if a.plan, err = rounds.ReadPlan(plan); err != nil {
-		return a, fmt.Errorf("plan: %w", err)
-	}
-	if a.round, err = a.plan.ReadRound(round); err != nil {
-		return a, fmt.Errorf("round: %w", err)
-	}
-	plans.Store(id, a)
-	return a, nil
+	return plans.Get(sha256.Sum256(append(h[:], round...)), func() (a asked, err error) {
+		if a.plan, err = rounds.ReadPlan(plan); err != nil {
+			return a, fmt.Errorf("plan: %w", err)
+		}
+		if a.round, err = a.plan.ReadRound(round); err != nil {
+			return a, fmt.Errorf("round: %w", err)
+		}
+		return a, nil
+	})
 }
 
 // readFile reads a silo's file and its pin.

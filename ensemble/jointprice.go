@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 )
@@ -22,8 +23,7 @@ type joint struct {
 	count int // ordered pairs
 	game  func() (*game.Game, error)
 
-	lock   sync.Mutex
-	prices map[jointAt]float64
+	prices memo.Of[jointAt, float64]
 }
 
 type jointAt struct {
@@ -40,7 +40,7 @@ const maxPlayWork = 5e10
 
 // newJointPrice prices with the default options: every figure of a table is the same everywhere.
 func newJointPrice(count int, laws game.Pairs) *JointPrice {
-	return &JointPrice{&joint{count: count, prices: map[jointAt]float64{},
+	return &JointPrice{&joint{count: count,
 		game: sync.OnceValues(func() (*game.Game, error) {
 			return game.New(context.Background(), laws, game.Options{Work: maxPlayWork})
 		})}}
@@ -61,17 +61,7 @@ func (j *JointPrice) epsilon(ctx context.Context, delta float64, answers int) (f
 	if err != nil {
 		return 0, err
 	}
-	j.lock.Lock()
-	defer j.lock.Unlock()
-	at := jointAt{delta, answers}
-	if e, known := j.prices[at]; known {
-		return e, nil
-	}
-	e, err := g.Epsilon(ctx, delta, answers)
-	if err == nil {
-		j.prices[at] = e
-	}
-	return e, err
+	return j.prices.Get(jointAt{delta, answers}, func() (float64, error) { return g.Epsilon(ctx, delta, answers) })
 }
 
 // jointOfNoise returns the price of answers of a noise function to votes that promise nothing.

@@ -73,7 +73,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "space, c.Problem().Affected, masses)", New: "space, 1, masses)",
 			Killer: "TestJointPriceIsThatOfAllSequences"},
 		{Name: "a price is that of another number of answers", File: "jointprice.go",
-			Old: "at := jointAt{delta, answers}", New: "at := jointAt{delta, 0}",
+			Old: "j.prices.Get(jointAt{delta, answers}", New: "j.prices.Get(jointAt{delta, 0}",
 			Killer: "TestAnswersArePricedTogether"},
 		{Name: "answers of private teachers are priced by their votes", File: "darrm.go",
 			Old: "if m.anyVotes {", New: "if true {", Killer: "TestAnswersArePricedTogether"},

@@ -210,11 +210,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 	taken := takenBy(entries)
 	for i := range entries {
 		if e := &entries[i]; e.Kind == ledger.KindCharge {
-			out := newReportEntry(e, results[e.ID])
-			if out.Quota = answersUsed(e, taken); out.Quota != nil {
-				out.What += "; " + out.Quota.String()
-			}
-			r.Releases = append(r.Releases, out)
+			r.Releases = append(r.Releases, newReportEntry(e, results[e.ID], taken))
 			assumed.of(e)
 		}
 	}
@@ -236,7 +232,8 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 	return r, nil
 }
 
-func newReportEntry(e *ledger.Entry, result string) ReportEntry {
+// newReportEntry reports a charge, of which so many answers were taken.
+func newReportEntry(e *ledger.Entry, result string, taken map[string]uint64) ReportEntry {
 	out := ReportEntry{
 		Seq: e.Seq, ID: e.ID, Time: e.Time,
 		What: "not a release of this program; its maker vouches for the cost", Cost: NewAmount(e.Total()),
@@ -254,6 +251,9 @@ func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 	}
 	if m, ok := modelEvent(e.Event); label && event.AcceptWeak || ok && m.AcceptWeak {
 		out.What += "; stated that a total which protects nobody is accepted"
+	}
+	if out.Quota = answersUsed(e, taken); out.Quota != nil {
+		out.What += "; " + out.Quota.String()
 	}
 	return out
 }

@@ -49,18 +49,15 @@ func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
 	}
 	for i := len(now.Latest) - 1; i >= 0 && len(v.Latest) < maxLatest; i-- {
 		e := &now.Latest[i]
-		out := newReportEntry(e, "")
+		taken := map[string]uint64{}
 		if e.Quota != nil && e.PaidBy == "" {
 			use, err := l.Quota(ctx, e.ID, "")
 			if err != nil {
 				return nil, err
 			}
-			if use != nil {
-				out.Quota = &AnswersUsed{e.Quota.Table.String(), e.Quota.Answers, use.Taken, eachQuestion(e)}
-				out.What += "; " + out.Quota.String()
-			}
+			taken[e.ID] = use.Taken
 		}
-		v.Latest = append(v.Latest, out)
+		v.Latest = append(v.Latest, newReportEntry(e, "", taken))
 	}
 	for _, step := range now.Course {
 		epsilon, delta := step.Spent.Ceil()

@@ -150,16 +150,16 @@ func (c Charge) draw() *ledger.Draw {
 // Check returns an error unless the fields go together. promise states whether the teachers are
 // private themselves. Slack's range is checked by [Plan.Totals]. The error is a [UsageError].
 func (c Charge) Check(promise bool) error {
-	if err := c.check(promise); err != nil {
-		return &UsageError{err}
+	err := CheckRecords(c.Records)
+	if err == nil {
+		if err = c.check(promise); err != nil {
+			err = &UsageError{err}
+		}
 	}
-	return nil
+	return err
 }
 
 func (c Charge) check(promise bool) error {
-	if c.Records < 0 {
-		return checkRecords(c.Records)
-	}
 	frozen := c.Teachers == ensemble.FrozenTeachers
 	switch {
 	case c.Teachers != "" && !c.fresh() && !frozen:

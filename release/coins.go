@@ -26,8 +26,7 @@ type keyedCoins struct {
 	pin []byte // of what the key answers; nil until it is known
 	// budget is the budget of all labels of the release, resolved; nil where none is stated
 	budget *accountant.Cost
-	now    hash.Hash
-	buf    []byte
+	now    hash.Hash // of the votes that are read
 }
 
 // coinsMagic begins the state: then the key's fingerprint, the pin, the budget, the key.
@@ -84,16 +83,21 @@ func (c *keyedCoins) fingerprint() string {
 // begin starts to read the votes.
 func (c *keyedCoins) begin() { c.now = c.key.Pin() }
 
-// add takes the votes of a batch into the hash, in their order.
-func (c *keyedCoins) add(b *votes.Batch) {
+// PinVotes takes the votes of a batch into a keyed hash, in their order, by which another reading of them is compared.
+// True labels are no part of them: they do not enter an answer.
+func PinVotes(h hash.Hash, b *votes.Batch) {
+	if h == nil || b == nil {
+		return
+	}
+	var row []byte
 	for i := range b.Len() {
 		id := b.ID(i)
-		c.buf = binary.AppendUvarint(c.buf[:0], uint64(len(id)))
-		c.buf = append(c.buf, id...)
+		row = binary.AppendUvarint(row[:0], uint64(len(id)))
+		row = append(row, id...)
 		for _, n := range b.Row(i) {
-			c.buf = binary.AppendUvarint(c.buf, uint64(n))
+			row = binary.AppendUvarint(row, uint64(n))
 		}
-		c.now.Write(c.buf)
+		h.Write(row)
 	}
 }
 

@@ -265,7 +265,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "if options.Charge.Ledger != \"\" {", New: "if false {",
 			Killer: "TestSimulatedLedger"},
 		{Name: "where ids end is not in the pin", File: "coins.go",
-			Old: "binary.AppendUvarint(c.buf[:0], uint64(len(id)))", New: "c.buf[:0]",
+			Old: "binary.AppendUvarint(row[:0], uint64(len(id)))", New: "row[:0]",
 			Killer: "TestPinKnowsWhereIDsEnd"},
 		{Name: "the secret is dropped where the outcome of a charge is open", File: "transaction.go",
 			Old: "asked, unpaid = err, errors.Is(err, ledger.ErrRefused)",

@@ -281,15 +281,22 @@ func (o *Online) noteFailure(book *ledger.Ledger, err error) {
 }
 
 // SpentBy returns what a client spent, by the ledger's entries.
-func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error) {
-	o = o.made()
-	book, err := o.ledger(ctx)
-	if err != nil {
-		return ledger.Cost{}, err
-	}
-	cost, err := book.SpentBy(ctx, client)
-	o.noteFailure(book, err)
+func (o *Online) SpentBy(ctx context.Context, client string) (cost ledger.Cost, err error) {
+	err = o.made().ask(ctx, func(book *ledger.Ledger) (err error) {
+		cost, err = book.SpentBy(ctx, client)
+		return err
+	})
 	return cost, err
+}
+
+// ask asks the ledger, and remembers a failure after which it must be opened again.
+func (o *Online) ask(ctx context.Context, fn func(*ledger.Ledger) error) error {
+	book, err := o.ledger(ctx)
+	if err == nil {
+		err = fn(book)
+		o.noteFailure(book, err)
+	}
+	return err
 }
 
 // Taken returns how many labels the charges of the mechanism pay for, how many of these were taken,
@@ -349,12 +356,11 @@ func (o *Online) State(ctx context.Context) (ledger.State, error) {
 		o.looks.Forget("") // who comes from now on needs a later look
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
 		defer cancel()
-		book, err := o.ledger(ctx)
-		if err != nil {
-			return ledger.State{}, err
-		}
-		state, err := book.State(ctx)
-		o.noteFailure(book, err)
+		var state ledger.State
+		err := o.ask(ctx, func(book *ledger.Ledger) (err error) {
+			state, err = book.State(ctx)
+			return err
+		})
 		return state, err
 	})
 	select {

@@ -114,14 +114,7 @@ func (o *Online) keptPlan(ctx context.Context, stated *Statement) (plan Plan, fo
 // is no error: what was answered is answered again. Errors and cost are those of
 // [ledger.Ledger.Ready].
 func (o *Online) Ready(ctx context.Context) error {
-	o = o.made()
-	book, err := o.ledger(ctx)
-	if err != nil {
-		return err
-	}
-	err = book.Ready(ctx)
-	o.noteFailure(book, err)
-	return err
+	return o.made().ask(ctx, func(book *ledger.Ledger) error { return book.Ready(ctx) })
 }
 
 // Usable returns what can still be charged in a state of the ledger: what the ledger has left or,

@@ -103,7 +103,7 @@ func (r *reading) add(b *votes.Batch, digest *ledger.VoteHash) error {
 			"for, and there are more", r.paid.queries)}
 	}
 	if r.coins != nil {
-		r.coins.add(b)
+		PinVotes(r.coins.now, b)
 	}
 	if r.hash != nil {
 		r.hash.Merge(digest)

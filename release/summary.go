@@ -84,13 +84,9 @@ func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 // [UsageError].
 func CheckRecords(n int) error {
 	if n < 0 {
-		return &UsageError{checkRecords(n)}
+		return &UsageError{check.Want("records", n, "at least 1, or left out")}
 	}
 	return nil
-}
-
-func checkRecords(n int) error {
-	return check.Want("records", n, "at least 1, or left out")
 }
 
 // Fact is a title and what is said under it, a text without line breaks. Where the title is

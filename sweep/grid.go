@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -155,18 +156,14 @@ func (g Grid) withDelta(p constraints.Problem,
 // rememberedDelta is Problem.DefaultDelta with a memory, since a default δ takes a while
 // to work out and depends on less than the whole problem.
 func rememberedDelta() func(constraints.Problem) float64 {
-	known := map[constraints.Problem]float64{}
+	var known memo.Of[constraints.Problem, float64]
 	return func(p constraints.Problem) float64 {
 		key := p
 		key.K, key.Delta = 0, 0
 		if p.TotalEpsilon == 0 {
 			key.M, key.Epsilon, key.Affected = min(p.M, float64(p.Affected)), 0, 0
 		}
-		delta, ok := known[key]
-		if !ok {
-			delta = p.DefaultDelta()
-			known[key] = delta
-		}
+		delta, _ := known.Get(key, func() (float64, error) { return p.DefaultDelta(), nil })
 		return delta
 	}
 }
