@@ -209,8 +209,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "twice the δ that is missing", File: "own.go", Old: "s.Original(excess)/2",
 			New: "s.Original(excess)", Killer: "TestCertifyDeltaByTheDefinition"},
 		{Name: "a step that fails counts as private", File: "own.go",
-			Old:    "best, high = c, middle\n} else {\nlow = middle",
-			New:    "best, high = c, middle\n} else {\nhigh = middle",
+			Old:    "return c != nil, err\n\t})",
+			New:    "return true, err\n\t})",
 			Killer: "TestCertifyEpsilonByTheDefinition"},
 	})
 }

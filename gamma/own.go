@@ -145,17 +145,18 @@ func CertifyEpsilon(ctx context.Context, p constraints.Problem, f Func) (*Certif
 		}
 		low, high = high, min(num.TenDigits(2*high), check.MaxTotalEpsilon)
 	}
-	for err == nil {
-		middle := num.TenDigits((low + high) / 2)
-		if !(middle > low && middle < high) {
-			return best, nil
+	if err != nil {
+		return nil, err
+	}
+	_, err = num.LeastTenDigits(low, high, 0, func(x float64) (bool, error) {
+		c, err := try(x)
+		if c != nil {
+			best = c
 		}
-		var c *Certified
-		if c, err = try(middle); c != nil {
-			best, high = c, middle
-		} else {
-			low = middle
-		}
+		return c != nil, err
+	})
+	if err == nil {
+		return best, nil
 	}
 	return nil, err
 }

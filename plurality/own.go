@@ -158,7 +158,7 @@ func CertifyDelta(ctx context.Context, p Problem, masses []uint64) (*Certified, 
 // of p, found by bisection. p.Epsilon is not looked at. The masses themselves are certified, and
 // nothing is mixed in. The bisection ends on the private side, at an ε that Certify then shows. The
 // error is a *ViolationError where no ε up to 700 suffices, a *constraints.ParameterError, or
-// ctx.Err(). Cost: some dozen passes over all pairs, with 15 values of ε each.
+// ctx.Err(). Cost: some fifty passes over all pairs.
 func CertifyEpsilon(ctx context.Context, p Problem, masses []uint64) (*Certified, error) {
 	p.Epsilon = check.MaxTotalEpsilon
 	s, err := NewSystem(p)
@@ -168,50 +168,21 @@ func CertifyEpsilon(ctx context.Context, p Problem, masses []uint64) (*Certified
 	if _, err := Certify(ctx, s, masses); err != nil {
 		return nil, fmt.Errorf("no epsilon is proved: %w", err)
 	}
-	low, high := 0.0, p.Epsilon
-	for {
-		var grid []float64
-		var factors []factor
-		for i := 1; i <= epsilonGrid; i++ {
-			// from 0 by halves, for an ε of any size; else evenly
-			x := low + float64((high-low)*float64(i)/(epsilonGrid+1))
-			if low == 0 {
-				x = math.Ldexp(high, i-epsilonGrid-1)
-			}
-			x = num.TenDigits(x)
-			if x > low && x < high && x >= leastEpsilon && !slices.Contains(grid, x) {
-				grid, factors = append(grid, x), append(factors, factorOf(x))
-			}
-		}
-		if len(grid) == 0 {
-			s, err := s.with(high, p.Delta)
-			if err != nil {
-				return nil, err
-			}
-			return Certify(ctx, s, masses)
-		}
-		worst, err := s.worst(ctx, factors, masses)
-		if err != nil {
-			return nil, err
-		}
-		// A larger factor leaves less: what is spent falls along the grid.
-		i := slices.IndexFunc(worst, func(spent uint64) bool { return spent <= s.allowed() })
-		switch {
-		case i < 0:
-			low = grid[len(grid)-1]
-		case i == 0:
-			high = grid[0]
-		default:
-			low, high = grid[i-1], grid[i]
-		}
+	epsilon, err := num.LeastTenDigits(0, p.Epsilon, leastEpsilon, func(x float64) (bool, error) {
+		worst, err := s.worst(ctx, []factor{factorOf(x)}, masses)
+		return err == nil && worst[0] <= s.allowed(), err
+	})
+	if err != nil {
+		return nil, err
 	}
+	if s, err = s.with(epsilon, p.Delta); err != nil {
+		return nil, err
+	}
+	return Certify(ctx, s, masses)
 }
 
-// epsilonGrid is the number of values of ε that a pass looks at, leastEpsilon the smallest one.
-const (
-	epsilonGrid  = 15
-	leastEpsilon = 1e-6
-)
+// leastEpsilon is the smallest ε that CertifyEpsilon tries.
+const leastEpsilon = 1e-6
 
 // with returns s for another (ε, δ): the histograms are the same.
 func (s *System) with(epsilon, delta float64) (*System, error) {

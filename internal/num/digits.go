@@ -13,6 +13,26 @@ func TenDigits(x float64) float64 {
 	return y
 }
 
+// LeastTenDigits returns the smallest decimal of ten digits in (low, high] that fits, found by bisection, where high fits
+// and whatever is above a fitting number fits. It looks at none below least.
+func LeastTenDigits(low, high, least float64, fits func(x float64) (bool, error)) (float64, error) {
+	for {
+		middle := TenDigits((low + high) / 2)
+		if !(middle > low && middle < high) || middle < least {
+			return high, nil
+		}
+		ok, err := fits(middle)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
+			high = middle
+		default:
+			low = middle
+		}
+	}
+}
+
 // Percent writes a share as a percentage.
 func Percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 

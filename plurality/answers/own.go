@@ -49,24 +49,12 @@ func CertifyEpsilon(ctx context.Context, p Problem, masses []uint64) (*Certified
 	if err := s.checkMasses(masses); err != nil {
 		return nil, err
 	}
-	low, high := 0.0, p.Epsilon
-	for {
-		middle := num.TenDigits((low + high) / 2)
-		if low == 0 { // by halves, for an ε of any size
-			middle = num.TenDigits(high / 2)
-		}
-		if !(middle > low && middle < high) || high < 1e-6 {
-			break
-		}
-		lost, err := s.lost(ctx, masses, middle)
-		if err != nil {
-			return nil, err
-		}
-		if lost <= delta {
-			high = middle
-		} else {
-			low = middle
-		}
+	high, err := num.LeastTenDigits(0, p.Epsilon, 5e-7, func(x float64) (bool, error) {
+		lost, err := s.lost(ctx, masses, x)
+		return lost <= delta, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	// What floating point finds may be too small by its rounding.
 	for more := 1e-10; high <= check.MaxTotalEpsilon && more < 1; more *= 4 {

@@ -41,15 +41,12 @@ func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 		factors = []float64{math.Exp(p.Epsilon/float64(p.Answers)) * (1 + 0x1p-50)}
 	}
 	rights := p.EventDeltas(factors)
-	g, err := v.newProgram(ctx, 2)
+	g, err := v.fitting(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
 	solver, err := g.newLP(0) // the simplices alone
 	if err != nil {
-		if solver != nil {
-			solver.Close()
-		}
 		return nil, err
 	}
 	defer solver.Close()
@@ -65,8 +62,8 @@ func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 		}
 		var rows []lp.Row
 		for k := range g.pairs() {
-			e, row := g.broken(k, got.X, factors, rights)
-			if row.Coef != nil {
+			e, row, by := g.broken(k, got.X, factors, rights, 1e-9)
+			if by > 0 {
 				events, rows = append(events, e), append(rows, row)
 			}
 		}
@@ -86,20 +83,19 @@ func (v *solver) boundEvents(ctx context.Context) ([]answers.Event, error) {
 	return out, nil
 }
 
-// broken returns the most violated row of pair k. The row has no coefficients where none is violated.
-func (g *program) broken(k int, p, factors, rights []float64) (e answers.Event, row lp.Row) {
-	most := 1e-9
+// broken returns the most violated row of pair k, and by how much p breaks it: 0 where none is broken by more than least.
+func (g *program) broken(k int, p, factors, rights []float64, least float64) (e answers.Event, row lp.Row, by float64) {
 	for i, s := range factors {
 		over := -rights[i]
 		for _, c := range g.of(k) {
 			over += float64(c.Classes) * max(0, p[c.I]-s*p[c.J])
 		}
-		if over > most {
-			most, e.Factor, row.RHS = over, s, rights[i]
+		if over > max(least, by) {
+			by, e.Factor, row.RHS = over, s, rights[i]
 		}
 	}
-	if e.Factor == 0 {
-		return e, row
+	if by == 0 {
+		return e, row, 0
 	}
 	if e.From = int(g.from[k]); g.space.Named() {
 		e.To = int(g.to[k])
@@ -114,7 +110,7 @@ func (g *program) broken(k int, p, factors, rights []float64) (e answers.Event, 
 			row.Coef[c.J] -= float64(c.Classes) * e.Factor
 		}
 	}
-	return e, row
+	return e, row, by
 }
 
 // bounded returns t with the bound by events, where there is one.

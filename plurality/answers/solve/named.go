@@ -10,7 +10,6 @@ import (
 	"github.com/darrm/darrm/accountant/game"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/lp"
-	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/answers"
 )
 
@@ -211,64 +210,41 @@ func (v *solver) eachBest(ctx context.Context) (*answers.Table, error) {
 //
 // for the events S and ordered pairs of neighbours that a solution breaks, the most broken ones first.
 func (v *solver) events(ctx context.Context, each game.Each) ([]float64, error) {
-	s, space := v.system, v.system.Space()
-	n, factor := space.Variables(), math.Exp(each.Epsilon)
-	program := lp.Problem{C: make([]float64, n), Lower: make([]float64, n), Upper: slices.Repeat([]float64{1}, n)}
-	var rows []lp.Row
-	for h, w := range v.weights.Low {
-		votes := space.Histogram(h)
-		first, end := space.Range(h)
-		one, other := make([]float64, n), make([]float64, n)
-		for i := first; i < end; i++ {
-			program.C[i] = -w * v.prior.Worth(votes, i-first)
-			one[i], other[i] = 1, -1
-		}
-		rows = append(rows, lp.Row{Coef: one, RHS: 1}, lp.Row{Coef: other, RHS: -1})
+	g, err := v.newProgram(ctx, 2)
+	if err != nil {
+		return nil, err
 	}
-	solver, err := lp.New(program)
+	solver, err := g.newLP(0) // the simplices alone
 	if err != nil {
 		return nil, err
 	}
 	defer solver.Close()
+	factors, rights := []float64{math.Exp(each.Epsilon)}, []float64{each.Delta}
 	type broken struct {
 		by  float64
 		row lp.Row
 	}
 	for range eventRounds {
-		if err := solver.AddRows(rows); err != nil {
-			return nil, err
-		}
 		solution, err := solver.Solve(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p := solution.X
 		var found []broken
-		if err := s.Pairs(ctx, func(pair *plurality.Pair) bool {
-			by := -each.Delta
-			for _, c := range pair.Columns {
-				by += max(0, p[c.I]-factor*p[c.J])
-			}
-			if by > eventsBroken {
-				row := lp.Row{Coef: make([]float64, n), RHS: each.Delta}
-				for _, c := range pair.Columns {
-					if p[c.I] > factor*p[c.J] {
-						row.Coef[c.I], row.Coef[c.J] = 1, -factor
-					}
-				}
+		for k := range g.pairs() {
+			if _, row, by := g.broken(k, solution.X, factors, rights, eventsBroken); by > 0 {
 				found = append(found, broken{by, row})
 			}
-			return true
-		}); err != nil {
-			return nil, err
 		}
 		if len(found) == 0 {
-			return p, nil
+			return solution.X, nil
 		}
 		slices.SortStableFunc(found, func(a, b broken) int { return cmp.Compare(b.by, a.by) })
-		rows = rows[:0]
-		for _, f := range found[:min(len(found), n)] {
+		var rows []lp.Row
+		for _, f := range found[:min(len(found), len(g.cost))] {
 			rows = append(rows, f.row)
+		}
+		if err := solver.AddRows(rows); err != nil {
+			return nil, err
 		}
 	}
 	return nil, errNoTable

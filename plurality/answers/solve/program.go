@@ -66,12 +66,18 @@ type tangent struct {
 	value  float64
 }
 
-func (v *solver) newProgram(ctx context.Context, order int) (*program, error) {
-	s := v.system.Space()
-	n := s.Variables()
+// fitting is newProgram of a size that takes seconds.
+func (v *solver) fitting(ctx context.Context, order int) (*program, error) {
+	n := v.system.Space().Variables()
 	if n > mostVariables || v.system.PairCount()*n > mostCells {
 		return nil, fmt.Errorf("%w: it is too large", errNoProgram)
 	}
+	return v.newProgram(ctx, order)
+}
+
+func (v *solver) newProgram(ctx context.Context, order int) (*program, error) {
+	s := v.system.Space()
+	n := s.Variables()
 	g := &program{order: order, space: s, cost: make([]float64, n), classes: make([]float64, n),
 		start: []int32{0}, least: least}
 	if v.system.Problem().Named { // which has no tangents
@@ -233,7 +239,11 @@ func (g *program) newLP(r float64) (lp.Solver, error) {
 		row.RHS = 1 + r
 		rows = append(rows, row)
 	}
-	return s, s.AddRows(rows)
+	if err := s.AddRows(rows); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // solve returns the best point found whose moments are all at most r, beginning at incumbent, and
@@ -243,9 +253,6 @@ func (g *program) solve(ctx context.Context, incumbent []float64,
 	bound = 1
 	s, err := g.newLP(r)
 	if err != nil {
-		if s != nil {
-			s.Close()
-		}
 		return incumbent, bound, err
 	}
 	defer s.Close()
@@ -321,7 +328,7 @@ func (v *solver) program(ctx context.Context, at []float64) (*answers.Table, err
 	if order == 0 {
 		order = DefaultOrder(v.system.Problem())
 	}
-	g, err := v.newProgram(ctx, order)
+	g, err := v.fitting(ctx, order)
 	if err != nil {
 		return nil, err
 	}
