@@ -56,7 +56,7 @@ func lines() []string { return slices.Concat([]string{rule}, methods, geometries
 
 func (p *parameters) Validate() error {
 	err := cmp.Or(check.Some("ratios", len(p.Ratios)),
-		check.Each("ratios", p.Ratios, func(name string, v float64) error { return check.UpTo(name, v, 1e9) }),
+		check.Each("ratios", p.Ratios, check.AtMost(1e9)),
 		check.UpTo("eps", p.Epsilon[0], 100), check.UpTo("eps", p.Epsilon[1], 100),
 		check.Whole("least_records", p.Least, 2, 1<<20), check.Whole("most_records", p.Most, p.Least, 1<<20),
 		check.Whole("most_test", p.Test, 1, 1<<20), check.Whole("seeds", p.Seeds, 3, 1000),

@@ -65,12 +65,8 @@ func (p *parameters) Validate() error {
 		err = cmp.Or(err,
 			check.Whole("classes", s.Classes, 3, check.MaxClasses),
 			check.Some("eps and accuracies", len(s.Epsilons), len(s.Accuracies)),
-			check.Each("eps", s.Epsilons, func(name string, eps float64) error {
-				return check.UpTo(name, eps, check.MaxTotalEpsilon)
-			}),
-			check.Each("accuracies", s.Accuracies, func(name string, mu float64) error {
-				return check.Open(name, mu, 1/float64(s.Classes), 1)
-			}),
+			check.Each("eps", s.Epsilons, check.AtMost(check.MaxTotalEpsilon)),
+			check.Each("accuracies", s.Accuracies, check.OpenIn(1/float64(s.Classes), 1)),
 		)
 		if s.Grouped != "" && err == nil {
 			if err = check.Among(names)("grouped", s.Grouped); err == nil {

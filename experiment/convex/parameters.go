@@ -124,7 +124,7 @@ func (p *parameters) Validate() error {
 		check.Whole("fresh", p.Fresh, 1, 1_000_000),
 		check.Whole("repeats", p.Repeats, 1, 1000),
 		check.Within("delta", p.Delta),
-		check.Each("at", p.At, func(name string, v float64) error { return check.Positive(name, v) }),
+		check.Each("at", p.At, check.Positive),
 	); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
@@ -69,7 +70,8 @@ func OpenHousing(ctx context.Context, root string, split HousingSplit) (Housing,
 	x, y, path, err := realHousing(ctx, root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		x, y = standinHousing()
+		x, y = districts()
+		x, y = slices.Clone(x), slices.Clone(y) // they will be scaled
 	case err != nil:
 		return h, err
 	default:
@@ -184,6 +186,9 @@ func standardiseRows(x, y []float64, by []int) {
 	}
 }
 
+// districts are those of standinHousing: the figures of a run are told again and again of the same ones.
+var districts = sync.OnceValues(standinHousing)
+
 // standinHousing draws districts with the ranges of the real ones and their main dependencies: two
 // cities and a diagonal between, incomes that decide most of the value, and its cap.
 func standinHousing() (x, y []float64) {
@@ -220,23 +225,14 @@ func standinHousing() (x, y []float64) {
 }
 
 func realHousing(ctx context.Context, root string) (x, y []float64, path string, err error) {
-	for _, dir := range []string{filepath.Join(root, California), root} {
-		var f io.ReadCloser
-		if f, path, err = (folder{ctx, dir}).open("california.csv", "cal_housing.data"); errors.Is(err,
-			fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, path, err
-		}
-		x, y, err = readHousing(f)
-		f.Close() // only read from
-		if err != nil {
-			return nil, nil, path, fmt.Errorf("%s: %w", path, err)
-		}
-		return x, y, path, nil
-	}
-	return nil, nil, "", err
+	err = firstOf([]string{filepath.Join(root, California), root}, func(dir string) error {
+		path, err = folder{ctx, dir}.read(func(f io.Reader) (err error) {
+			x, y, err = readHousing(f)
+			return err
+		}, "california.csv", "cal_housing.data")
+		return err
+	})
+	return x, y, path, err
 }
 
 // readHousing reads either form of the file, which its first line tells.

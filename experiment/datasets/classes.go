@@ -63,20 +63,13 @@ func (p *Points) loadClasses(from folder, n int) error {
 	if c.file == "" {
 		return fs.ErrNotExist
 	}
-	f, path, err := from.open(c.file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read from
-	p.Source = path
-	if p.Records, err = classRecords(f, c.class, c.positive, min(n, c.rows)); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if p.Dim() != c.features || p.Len() != n {
-		return fmt.Errorf("%s: %d records of %d features, but it must be %d of %d", path, p.Len(),
-			p.Dim(), n, c.features)
-	}
-	return nil
+	return p.load(from, func(f io.Reader) (*data.Records, error) {
+		r, err := classRecords(f, c.class, c.positive, min(n, c.rows))
+		if err == nil && (r.Dim() != c.features || r.Len() != n) {
+			err = fmt.Errorf("%d records of %d features, but it must be %d of %d", r.Len(), r.Dim(), n, c.features)
+		}
+		return r, err
+	}, c.file)
 }
 
 // classRecords makes records of the first n rows of a table with a column of classes. Columns

@@ -17,20 +17,10 @@ const ClientFeatures = 32
 
 const months = 6 // of payments, bills and amounts paid
 
-// loadClients takes n clients of the credit card file.
-func (p *Points) loadClients(from folder, n int, seed uint64) error {
-	f, path, err := from.open("uci-credit-card.csv", "default-of-credit-card-clients.csv")
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read from
-	p.Source = path
-	if p.Records, err = readClients(f, n, seed); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
+// clientFiles are the names that the credit card file has.
+var clientFiles = []string{"uci-credit-card.csv", "default-of-credit-card-clients.csv"}
 
+// readClients takes n clients.
 func readClients(r io.Reader, n int, seed uint64) (*data.Records, error) {
 	var x, y []float64
 	err := eachClient(r, func(_ int, v []float64, label float64) error {

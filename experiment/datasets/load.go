@@ -46,8 +46,7 @@ func Load(ctx context.Context, name, dir string, seed uint64) (Set, error) {
 	case COMPAS:
 		err = s.loadFile(from, rng, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
 	case CreditCard:
-		err = s.loadFile(from, rng, readCreditCard, "uci-credit-card.csv",
-			"default-of-credit-card-clients.csv")
+		err = s.loadFile(from, rng, readCreditCard, clientFiles...)
 	default:
 		err = unknown(name)
 	}
@@ -88,6 +87,37 @@ func (in folder) open(names ...string) (io.ReadCloser, string, error) {
 		fs.ErrNotExist)
 }
 
+// read has the first of the names that is there read, and returns its path.
+func (in folder) read(read func(io.Reader) error, names ...string) (string, error) {
+	f, path, err := in.open(names...)
+	if err != nil {
+		return path, err
+	}
+	defer f.Close() // only read from
+	if err := read(f); err != nil {
+		return path, fmt.Errorf("%s: %w", path, err)
+	}
+	return path, nil
+}
+
+// firstOf has the first of some folders read that has the files. The error is fs.ErrNotExist if none has.
+func firstOf(dirs []string, read func(dir string) error) (err error) {
+	for _, dir := range dirs {
+		if err = read(dir); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// halves makes the private records, part 0, and the public ones, part 1.
+func halves(of func(part int) (*data.Records, error)) (private, public *data.Records, err error) {
+	if private, err = of(0); err == nil {
+		public, err = of(1)
+	}
+	return private, public, err
+}
+
 type unpacked struct {
 	io.Reader
 	file io.Closer
@@ -97,17 +127,12 @@ func (u unpacked) Close() error { return u.file.Close() }
 
 func (s *Set) loadFile(from folder, rng *rand.Rand,
 	read func(io.Reader, *rand.Rand) (private, public *data.Records, err error),
-	names ...string) error {
-	f, path, err := from.open(names...)
-	if err != nil {
+	names ...string) (err error) {
+	s.Source, err = from.read(func(f io.Reader) (err error) {
+		s.Private, s.Public, err = read(f, rng)
 		return err
-	}
-	defer f.Close()
-	if s.Private, s.Public, err = read(f, rng); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	s.Source = path
-	return nil
+	}, names...)
+	return err
 }
 
 // eachRow calls f with every row of a CSV file, which it must not keep. An error names the
@@ -167,11 +192,7 @@ func readCrime(r io.Reader, rng *rand.Rand) (private, public *data.Records, err 
 	if n == 0 {
 		return nil, nil, errors.New("fewer than two complete rows")
 	}
-	if private, err = data.NewRecords(n, d, x[:n*d:n*d], y[:n:n]); err != nil {
-		return nil, nil, err
-	}
-	public, err = data.NewRecords(n, d, rotate(rng, x[n*d:2*n*d], d), y[n:2*n])
-	return private, public, err
+	return inHalves(rng, n, d, x[:2*n*d], y[:2*n])
 }
 
 // header gives the columns of a table by name.
@@ -280,9 +301,7 @@ func standardised(n, d int, x, y, px, py []float64) (private, public *data.Recor
 			}
 		}
 	}
-	if private, err = data.NewRecords(n, d, x, y); err != nil {
-		return nil, nil, err
-	}
-	public, err = data.NewRecords(n, d, px, py)
-	return private, public, err
+	return halves(func(part int) (*data.Records, error) {
+		return data.NewRecords(n, d, [][]float64{x, px}[part], [][]float64{y, py}[part])
+	})
 }

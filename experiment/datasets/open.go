@@ -33,17 +33,16 @@ func Open(ctx context.Context, name, root string, seed uint64) (Set, error) {
 
 // realFiles reads the real files. The error is fs.ErrNotExist where there are none;
 // files that are there but damaged are another error: nothing stands in for them.
-func realFiles(ctx context.Context, name, root string, seed uint64) (Set, error) {
+func realFiles(ctx context.Context, name, root string, seed uint64) (set Set, err error) {
 	dirs := []string{filepath.Join(root, name)}
 	for _, f := range folders[name] {
 		dirs = append(dirs, filepath.Join(root, f))
 	}
-	for _, dir := range dirs {
-		if set, err := Load(ctx, name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
-			return set, err
-		}
-	}
-	return Load(ctx, name, root, seed)
+	err = firstOf(append(dirs, root), func(dir string) error {
+		set, err = Load(ctx, name, dir, seed)
+		return err
+	})
+	return set, err
 }
 
 // Inputs returns the hash of what is taken from real files, nil for a stand-in,

@@ -47,25 +47,20 @@ func sixesAndNines(images data.LabelledImages) (private, public *data.Records, e
 	if n == 0 {
 		return nil, nil, errors.New("no image of a 6, or none of a 9")
 	}
-	pixels := func(indices []int, turn bool) (*data.Records, error) {
+	return halves(func(part int) (*data.Records, error) {
 		x := make([]float64, 0, n*d)
-		for _, i := range indices[:n] {
+		for _, i := range [][]int{six, nine}[part][:n] {
 			item := images.Image(i)
 			for j := range item {
 				v := item[j]
-				if turn {
+				if part == 1 { // turned
 					v = item[len(item)-1-j]
 				}
 				x = append(x, float64(v)/255)
 			}
 		}
 		return data.NewRecords(n, d, x, nil)
-	}
-	if private, err = pixels(six, false); err != nil {
-		return nil, nil, err
-	}
-	public, err = pixels(nine, true)
-	return private, public, err
+	})
 }
 
 // loadCIFAR takes the first 100 images of each class as D and the first 250 further ones
@@ -118,11 +113,10 @@ func (s *Set) loadCIFAR(from folder) error {
 		return fmt.Errorf("%s: %d and %d images, but 1000 are needed of each; add the other batches",
 			first, len(y[0]), len(y[1]))
 	}
-	var err error
-	if s.Private, err = data.NewRecords(1000, d, x[0], y[0]); err != nil {
-		return err
-	}
 	s.Source = first
-	s.Public, err = data.NewRecords(1000, d, x[1], y[1])
+	var err error
+	s.Private, s.Public, err = halves(func(part int) (*data.Records, error) {
+		return data.NewRecords(1000, d, x[part], y[part])
+	})
 	return err
 }

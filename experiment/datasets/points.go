@@ -111,9 +111,7 @@ func checkPoints(name string, n int) error {
 	return check.Whole("number of points", n, 2, maxPoints)
 }
 
-func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Points, error) {
-	var p Points
-	var err error
+func realPoints(ctx context.Context, name, root string, n int, seed uint64) (p Points, err error) {
 	dirs := []string{filepath.Join(root, name), root}
 	if name == CreditClients {
 		dirs = append(dirs, filepath.Join(root, CreditCard))
@@ -121,23 +119,20 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 	if isClasses(name) {
 		dirs = append(dirs, filepath.Join(root, "pairs"))
 	}
-	for _, dir := range dirs {
+	err = firstOf(dirs, func(dir string) error {
 		p = Points{Name: name}
+		from := folder{ctx, dir}
 		switch {
 		case name == FashionMNIST:
-			err = p.loadImages(ctx, dir, n)
+			return p.loadImages(ctx, dir, n)
 		case name == Indoor:
-			err = p.loadIndoor(folder{ctx, dir}, n, seed)
+			return p.load(from, func(f io.Reader) (*data.Records, error) { return readIndoor(f, n, seed) }, indoorFile)
 		case isClasses(name):
-			err = p.loadClasses(folder{ctx, dir}, n)
-		default:
-			err = p.loadClients(folder{ctx, dir}, n, seed)
+			return p.loadClasses(from, n)
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return p, err
-		}
-	}
-	return Points{}, err
+		return p.load(from, func(f io.Reader) (*data.Records, error) { return readClients(f, n, seed) }, clientFiles...)
+	})
+	return p, err
 }
 
 func (p *Points) loadImages(ctx context.Context, dir string, n int) error {
@@ -184,20 +179,16 @@ func neighbours(i, n int) (before int, fraction float64) {
 	return before, place - float64(before)
 }
 
-// loadIndoor takes n rows of the first 512 stations, and the longitude.
-func (p *Points) loadIndoor(from folder, n int, seed uint64) error {
-	f, path, err := from.open(indoorFile)
-	if err != nil {
+// load has the first of the names that is there read.
+func (p *Points) load(from folder, read func(io.Reader) (*data.Records, error), names ...string) (err error) {
+	p.Source, err = from.read(func(f io.Reader) (err error) {
+		p.Records, err = read(f)
 		return err
-	}
-	defer f.Close()
-	p.Source = path
-	if p.Records, err = readIndoor(f, n, seed); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	}, names...)
+	return err
 }
 
+// readIndoor takes n rows of the first 512 stations, and the longitude.
 func readIndoor(r io.Reader, n int, seed uint64) (*data.Records, error) {
 	names := []string{"LONGITUDE"}
 	for j := range stations {

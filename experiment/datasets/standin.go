@@ -73,7 +73,7 @@ func standinImages(rng *rand.Rand) (private, public *data.Records, err error) {
 		gap[j] = rest*across - square*mean[j]/(2*26.61)
 	}
 	std := math.Sqrt(2 * 22.02 / d)
-	sample := func(shift float64) (*data.Records, error) {
+	return halves(func(part int) (*data.Records, error) {
 		x := make([]float64, n*d)
 		for j := range d {
 			own := 0.0
@@ -82,16 +82,11 @@ func standinImages(rng *rand.Rand) (private, public *data.Records, err error) {
 				own += x[i*d+j] / n
 			}
 			for i := range n {
-				x[i*d+j] += mean[j] + shift*gap[j] - own
+				x[i*d+j] += mean[j] + float64(part)*gap[j] - own
 			}
 		}
 		return data.NewRecords(n, d, x, nil)
-	}
-	if private, err = sample(0); err != nil {
-		return nil, nil, err
-	}
-	public, err = sample(1)
-	return private, public, err
+	})
 }
 
 func standinCIFAR(rng *rand.Rand) (private, public *data.Records, err error) {
@@ -119,11 +114,11 @@ func standinCIFAR(rng *rand.Rand) (private, public *data.Records, err error) {
 			class[k][c] = field(4, 0.08)
 		}
 	}
-	sample := func(label func(i int) int) (*data.Records, error) {
+	return halves(func(part int) (*data.Records, error) {
 		x := make([]float64, 0, n*channels*side*side)
 		y := make([]float64, n)
 		for i := range n {
-			k := label(i)
+			k := i % []int{classes, 4}[part]
 			y[i] = float64(k)
 			brightness := 0.47 + 0.12*rng.NormFloat64()
 			for c := range channels {
@@ -134,12 +129,7 @@ func standinCIFAR(rng *rand.Rand) (private, public *data.Records, err error) {
 			}
 		}
 		return data.NewRecords(n, channels*side*side, x, y)
-	}
-	if private, err = sample(func(i int) int { return i % classes }); err != nil {
-		return nil, nil, err
-	}
-	public, err = sample(func(i int) int { return i % 4 })
-	return private, public, err
+	})
 }
 
 // clipToUnit clips to [0,1].
@@ -173,11 +163,17 @@ func standinCrime(rng *rand.Rand) (private, public *data.Records, err error) {
 		}
 		y[i] = clipToUnit(y[i])
 	}
-	if private, err = data.NewRecords(n, d, x[:n*d:n*d], y[:n:n]); err != nil {
-		return nil, nil, err
-	}
-	public, err = data.NewRecords(n, d, rotate(rng, x[n*d:], d), y[n:])
-	return private, public, err
+	return inHalves(rng, n, d, x, y)
+}
+
+// inHalves makes the first n records private, and the others public, multiplied.
+func inHalves(rng *rand.Rand, n, d int, x, y []float64) (private, public *data.Records, err error) {
+	return halves(func(part int) (*data.Records, error) {
+		if part == 1 {
+			return data.NewRecords(n, d, rotate(rng, x[n*d:], d), y[n:])
+		}
+		return data.NewRecords(n, d, x[:n*d:n*d], y[:n:n])
+	})
 }
 
 // rotate multiplies rows by I + N(0,1)^{d×d}, which is neither a rotation nor small: it
@@ -207,14 +203,15 @@ func standinLabels(rng *rand.Rand, d, n, ones,
 	for j := range d {
 		w[j], shift[j] = 0.6*rng.NormFloat64(), 0.3*rng.NormFloat64()
 	}
-	sample := func(factor float64, ones int) (*data.Records, error) {
+	return halves(func(part int) (*data.Records, error) {
 		var x, y []float64
+		ones := []int{ones, publicOnes}[part]
 		want := [2]int{n - ones, ones}
 		row := make([]float64, d)
 		for len(y) < n {
 			z := 0.0
 			for j := range row {
-				row[j] = rng.NormFloat64() + factor*shift[j]
+				row[j] = rng.NormFloat64() + float64(part)*shift[j]
 				z += w[j] * row[j]
 			}
 			label := 0
@@ -228,10 +225,5 @@ func standinLabels(rng *rand.Rand, d, n, ones,
 			x, y = append(x, row...), append(y, float64(label))
 		}
 		return data.NewRecords(n, d, x, y)
-	}
-	if private, err = sample(0, ones); err != nil {
-		return nil, nil, err
-	}
-	public, err = sample(1, publicOnes)
-	return private, public, err
+	})
 }

@@ -38,10 +38,8 @@ func (p *localSteps) Validate() error {
 		check.Whole("dim", p.Dim, 2, 1000), check.Whole("silos", p.Silos, 1, 1000),
 		check.Whole("rounds", p.Rounds, 1, 10_000),
 		check.Some("taus and local_steps", len(p.Taus), len(p.Locals)),
-		check.Each("taus", p.Taus, func(name string, v float64) error { return check.Epsilon(name, v) }),
-		check.Each("local_steps", p.Locals, func(name string, v int) error {
-			return check.Whole(name, v, 1, 1000)
-		}),
+		check.Each("taus", p.Taus, check.Epsilon),
+		check.Each("local_steps", p.Locals, check.WholeIn(1, 1000)),
 	); err != nil {
 		return err
 	}

@@ -35,12 +35,8 @@ func (p *price) Validate() error {
 		check.Whole("dim", p.Dim, 1, 100_000), check.Whole("reports", p.Reports, 1, 10_000_000),
 		check.Whole("repeats", p.Repeats, 2, 10_000),
 		check.Some("local_eps and dims", len(p.LocalEpsilons), len(p.Dims)),
-		check.Each("local_eps", p.LocalEpsilons, func(name string, v float64) error {
-			return check.UpTo(name, v, randomiser.MaxEpsilon)
-		}),
-		check.Each("dims", p.Dims, func(name string, v int) error {
-			return check.Whole(name, v, 1, randomiser.MaxDim)
-		}),
+		check.Each("local_eps", p.LocalEpsilons, check.AtMost(randomiser.MaxEpsilon)),
+		check.Each("dims", p.Dims, check.WholeIn(1, randomiser.MaxDim)),
 		check.Positive("within", p.Within), p.Rates.check(),
 	)
 }

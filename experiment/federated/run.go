@@ -1,10 +1,8 @@
 package federated
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -46,7 +44,7 @@ type found struct {
 }
 
 func (p *training) Run(r *experiment.Run) error {
-	housing, err := openHousing(r, r.Data,
+	housing, err := datasets.OpenHousing(r, r.Data,
 		datasets.HousingSplit{Silos: p.Silos, ByLatitude: p.ByLatitude, Every: p.Every})
 	if err != nil {
 		return err
@@ -63,29 +61,6 @@ func (p *training) Run(r *experiment.Run) error {
 		}
 	}
 	return p.report(r, housing, all)
-}
-
-// standin holds the last districts that were generated: the figures of a run are told again and again
-// of the same ones.
-var standin struct {
-	sync.Mutex
-	root  string
-	split datasets.HousingSplit
-	datasets.Housing
-}
-
-func openHousing(ctx context.Context, root string, split datasets.HousingSplit) (datasets.Housing,
-	error) {
-	standin.Lock()
-	defer standin.Unlock()
-	if standin.Train != nil && standin.root == root && standin.split == split {
-		return standin.Housing, nil
-	}
-	h, err := datasets.OpenHousing(ctx, root, split)
-	if err == nil && h.Standin {
-		standin.root, standin.split, standin.Housing = root, split, h
-	}
-	return h, err
 }
 
 // train runs a line from every start.

@@ -77,9 +77,9 @@ func (p printedAccuracy) of(m experiment.Method) any {
 func (p printedAccuracy) values() [][2]float64 { return [][2]float64{p.GNMax, p.Sub, p.Opt} }
 
 func (p *imageParameters) Validate() error {
-	class := func(name string, c int) error { return check.Whole(name, c, 0, 255) }
+	class := check.WholeIn(0, 255)
 	// whole numbers: γ_Sub asks so many
-	allowance := func(name string, m int) error { return check.Whole(name, m, 1, p.Teachers) }
+	allowance := check.WholeIn(1, p.Teachers)
 	err := cmp.Or(
 		datasets.CheckFolder(p.Data),
 		check.Each("classes", p.Classes[:], class),
@@ -91,9 +91,7 @@ func (p *imageParameters) Validate() error {
 		p.Plain.validate("plain"),
 		check.Some("allowances and queries", len(p.Allowances), len(p.Queries)),
 		check.Each("allowances", p.Allowances, allowance),
-		check.Each("queries", p.Queries, func(name string, q int) error {
-			return check.Whole(name, q, 1, 0)
-		}),
+		check.Each("queries", p.Queries, check.WholeIn(1, 0)),
 		check.Whole("draws", p.Draws, 2, 1000),
 		check.Open("slack", p.Slack, 0, 1),
 	)

@@ -68,9 +68,7 @@ func (p *parameters) Validate() error {
 		err = cmp.Or(err,
 			check.Whole("classes", s.Classes, 2, check.MaxClasses),
 			check.Some("queries", len(s.Queries)),
-			check.Each("queries", s.Queries, func(name string, q int) error {
-				return check.Whole(name, q, 1, answers.MaxAnswers)
-			}),
+			check.Each("queries", s.Queries, check.WholeIn(1, answers.MaxAnswers)),
 		)
 	}
 	err = cmp.Or(err, check.Each("votes of the glance", p.Glance.Votes, check.Among(names)),

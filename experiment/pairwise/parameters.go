@@ -120,15 +120,9 @@ func (p *parameters) Validate() error {
 	err := cmp.Or(
 		check.Among(tasks)("task", p.Task),
 		check.Whole("repeats", p.Repeats, 1, 1000),
-		check.Each("records", p.Records, func(name string, n int) error {
-			return check.Whole(name, n, 2, 2_000_000)
-		}),
-		check.Each("eps", p.Epsilon, func(name string, v float64) error {
-			return check.Positive(name, v)
-		}),
-		check.Each("passes", p.Passes, func(name string, v float64) error {
-			return check.Positive(name, v)
-		}),
+		check.Each("records", p.Records, check.WholeIn(2, 2_000_000)),
+		check.Each("eps", p.Epsilon, check.Positive),
+		check.Each("passes", p.Passes, check.Positive),
 	)
 	if err != nil {
 		return err

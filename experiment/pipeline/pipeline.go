@@ -56,12 +56,8 @@ func (p *pipelineParameters) Validate() error {
 		check.Some("trainers, epsilons and step_sizes", len(p.Trainers), len(p.Epsilons),
 			len(p.StepSizes)),
 		check.Each("trainers", p.Trainers, check.Among(private)),
-		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error {
-			return check.UpTo(name, eps, check.MaxTotalEpsilon)
-		}),
-		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error {
-			return check.UpTo(name, eta, 1e6)
-		}),
+		check.Each("epsilons", p.Epsilons, check.AtMost(check.MaxTotalEpsilon)),
+		check.Each("step_sizes", p.StepSizes, check.AtMost(1e6)),
 		check.Whole("m", p.Allowance, 1, p.Teachers),
 		check.Whole("epochs", p.Epochs, 2, 100_000),
 		check.Whole("repeats", p.Repeats, 2, 1000),

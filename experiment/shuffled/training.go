@@ -77,7 +77,7 @@ func (p *trainingParameters) Validate() error {
 	}
 	var chosen []string
 	for _, v := range p.Variants {
-		fraction := func(name string, f float64) error { return check.Open(name, f, 0, 1) }
+		fraction := check.OpenIn(0, 1)
 		if err := cmp.Or(check.Some("fractions", len(v.Fractions)),
 			check.Each("fractions", v.Fractions, fraction)); err != nil {
 			return err
@@ -94,15 +94,11 @@ func (p *trainingParameters) Validate() error {
 		check.Among(datasets.Names())("data", p.Data),
 		check.Each("methods", p.Methods, check.Among(shuffled.Schemes())),
 		check.Each("order of a variant", chosen, check.Among(slices.Sorted(maps.Keys(orders)))),
-		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error {
-			return check.Open(name, eps, 0, math.Inf(1))
-		}),
+		check.Each("epsilons", p.Epsilons, check.OpenIn(0, math.Inf(1))),
 		check.Open("delta", p.Delta, 0, 1),
 		check.Whole("epochs", p.Epochs, 2, 100_000),
 		check.UpTo("clip", p.Clip, 1e6),
-		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error {
-			return check.UpTo(name, eta, 1e6)
-		}),
+		check.Each("step_sizes", p.StepSizes, check.AtMost(1e6)),
 		check.Whole("repeats", p.Repeats, 2, maxRepeats),
 		check.Each("bounds", p.Bounds, bounded),
 	)

@@ -51,9 +51,7 @@ func (p *bitsParameters) Validate() error {
 		check.Whole("dimension", p.Dimension, 64, 1<<16),
 		check.Some("clients, rho and bits_per_coordinate", len(p.Clients), len(p.Rho),
 			len(p.BitsPerCoordinate)),
-		check.Each("clients", p.Clients, func(name string, n int) error {
-			return check.Whole(name, n, 2, p.Dimension-1)
-		}),
+		check.Each("clients", p.Clients, check.WholeIn(2, p.Dimension-1)),
 		check.Each("rho", p.Rho, check.Probability),
 		check.Each("bits_per_coordinate", p.BitsPerCoordinate, func(name string, b float64) error {
 			if b*float64(p.Dimension) < 64 {

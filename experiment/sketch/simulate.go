@@ -55,12 +55,8 @@ func (p *simulationParameters) Validate() error {
 		err := cmp.Or(
 			check.Whole("clients", q.Clients, 2, p.Dimension-1),
 			check.Some("sent and rho", len(q.Sent), len(q.Rho)),
-			check.Each("sent", q.Sent, func(name string, k int) error {
-				return check.Whole(name, k, 1, p.Dimension)
-			}),
-			check.Each("rho", q.Rho, func(name string, rho float64) error {
-				return check.Probability(name, rho)
-			}),
+			check.Each("sent", q.Sent, check.WholeIn(1, p.Dimension)),
+			check.Each("rho", q.Rho, check.Probability),
 		)
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func (p *parameters) Validate() error {
 		check.UpTo("eps", p.Epsilon, check.MaxTotalEpsilon),
 		check.Open("delta", p.Delta, 0, 1),
 		check.Some("queries", len(p.Queries)),
-		check.Each("queries", p.Queries, func(name string, q int) error { return check.Whole(name, q, 1, 100_000) }),
+		check.Each("queries", p.Queries, check.WholeIn(1, 100_000)),
 		check.UpTo("l2", p.L2, 1e6),
 		check.Whole("repeats", p.Repeats, 1, 1000),
 		check.Whole("steps", p.Training.Steps, 1, 1_000_000),

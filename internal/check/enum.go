@@ -164,3 +164,18 @@ func Among[T comparable](allowed []T) func(name string, v T) error {
 		return nil
 	}
 }
+
+// WholeIn is Whole as a rule of Each.
+func WholeIn(low, high int) func(name string, v int) error {
+	return func(name string, v int) error { return Whole(name, v, low, high) }
+}
+
+// OpenIn is Open as a rule of Each.
+func OpenIn(low, high float64) func(name string, v float64) error {
+	return func(name string, v float64) error { return Open(name, v, low, high) }
+}
+
+// AtMost is UpTo as a rule of Each.
+func AtMost(high float64) func(name string, v float64) error {
+	return func(name string, v float64) error { return UpTo(name, v, high) }
+}
