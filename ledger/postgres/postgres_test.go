@@ -278,9 +278,9 @@ func nameOf(location string) string {
 	return name
 }
 
-// whileLocked runs call while another transaction holds the ledger's row, and change after call
-// has begun to wait.
-func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, call func()) {
+// whileLocked runs call while another transaction holds the ledger's row, and change in that transaction
+// once call waits.
+func whileLocked(t *testing.T, s *pgtest.Server, name string, change func(pgx.Tx) error, call func()) {
 	t.Helper()
 	ctx := t.Context()
 	conn, watch := connect(t, s), connect(t, s)
@@ -294,22 +294,18 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); call() }()
-	start := time.Now()
 	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
-		if time.Since(start) > 20*time.Second {
+		select {
+		case <-done:
 			t.Fatal("nobody waits for the lock")
+		default:
 		}
 		if err := watch.QueryRow(ctx, `select count(*) from pg_locks where not granted`).Scan(
 			&waiting); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if change == "" { // who waits gives up
-		<-done
-	} else if _, err := tx.Exec(ctx, change, name); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Commit(ctx); err != nil {
+	if err := errors.Join(change(tx), tx.Commit(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	<-done
@@ -348,9 +344,12 @@ func waited(t *testing.T, s *pgtest.Server) {
 	s.Exec(t, `create table kept (ledger text, begins bigint, lines text, anchor text)`)
 	s.Exec(t, `insert into kept values ($1, $2, $3, $4)`, name, size, lines, anchor)
 	s.Exec(t, `update darrm.heads set anchor = $2 where ledger = $1`, name, before)
-	const again = `
+	again := func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `
 		with other as (insert into darrm.commits select ledger, begins, lines, '' from kept)
-		update darrm.heads h set anchor = kept.anchor from kept where h.ledger = $1 and kept.ledger = $1`
+		update darrm.heads h set anchor = kept.anchor from kept where h.ledger = $1 and kept.ledger = $1`, name)
+		return err
+	}
 
 	store, err := postgres.OpenStore(url)
 	if err != nil {
@@ -420,10 +419,16 @@ func oneState(t *testing.T, s *pgtest.Server) {
 func waitEnds(t *testing.T, s *pgtest.Server) {
 	url := location(t, s)
 	l := ledgersuite.Create(t, url, 10)
-	whileLocked(t, s, nameOf(url), "", func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		if _, err := l.Charge(ctx, ledgersuite.Request("x")); !errors.Is(err, context.DeadlineExceeded) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	giveUp := func(pgx.Tx) error {
+		cancel()
+		<-ended
+		return nil
+	}
+	whileLocked(t, s, nameOf(url), giveUp, func() {
+		defer close(ended)
+		if _, err := l.Charge(ctx, ledgersuite.Request("x")); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
