@@ -103,24 +103,17 @@ func Names() []string {
 		"squared-sigmoid", "phase-retrieval"}
 }
 
+// plain are the losses without a parameter.
+var plain = []Loss{MeanEstimation{}, LeastSquares{}, Logistic{}, GLM[Absolute]{}, GLM[Hinge]{},
+	GLM[SquaredSigmoid]{}, GLM[PhaseRetrieval]{}}
+
 // Parse returns the loss of a name, such as "hinge" or "pinball:0.9", in the form that Name
 // returns. The error names the rule that the name, or the number in it, breaks.
 func Parse(name string) (Loss, error) {
-	switch name {
-	case "mean":
-		return MeanEstimation{}, nil
-	case "ridge":
-		return LeastSquares{}, nil
-	case "logistic":
-		return Logistic{}, nil
-	case "absolute":
-		return GLM[Absolute]{}, nil
-	case "hinge":
-		return GLM[Hinge]{}, nil
-	case "squared-sigmoid":
-		return GLM[SquaredSigmoid]{}, nil
-	case "phase-retrieval":
-		return GLM[PhaseRetrieval]{}, nil
+	for _, l := range plain {
+		if l.Name() == name {
+			return l, nil
+		}
 	}
 	family, number, _ := strings.Cut(name, ":")
 	v, notNumber := strconv.ParseFloat(number, 64)

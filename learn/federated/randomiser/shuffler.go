@@ -22,15 +22,9 @@ const (
 )
 
 // String returns the stream's name.
-func (s Stream) String() string {
-	switch s {
-	case Gradients:
-		return "gradients"
-	case Differences:
-		return "differences"
-	}
-	return fmt.Sprintf("Stream(%d)", int(s))
-}
+func (s Stream) String() string { return streamNames.String(s) }
+
+var streamNames = check.Enum[Stream]{Name: "stream", Names: []string{"gradients", "differences"}}
 
 // ErrPartialRound is the error for a round whose reports are not all there, or are too few.
 var ErrPartialRound = errors.New("the round is not complete")

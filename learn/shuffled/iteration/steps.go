@@ -95,17 +95,10 @@ const (
 )
 
 // String says it for people.
-func (r Released) String() string {
-	switch r {
-	case EveryIterate:
-		return "every iterate"
-	case EpochEnds:
-		return "the iterate after each epoch"
-	case LastIterate:
-		return "the last iterate only"
-	}
-	return fmt.Sprintf("Released(%d)", int(r))
-}
+func (r Released) String() string { return released.String(r) }
+
+var released = check.Enum[Released]{Name: "released",
+	Names: []string{"every iterate", "the iterate after each epoch", "the last iterate only"}}
 
 // Mode is a way of accounting for an Steps. All are upper bounds; what each
 // rests on is proved in docs/training.md. Paper is the source's.
