@@ -220,10 +220,7 @@ func (p *sampledPlan) Plan() Plan {
 // Compare prices the noise in use by two rules; at rate 1 the exact one is all.
 func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
-	row := train.PriceRow{Noise: Calibrated, Sensitivity: b.Sensitivity, Deviation: b.Deviation,
-		Holds: true}
-	used := row
-	used.Reading, used.Epsilon, used.InUse = "by "+string(p.price.Bound), p.price.Cost.Epsilon, true
+	used := p.price.Used(Calibrated, "by "+string(p.price.Bound), b)
 	if p.c.Rate == 1 {
 		return []train.PriceRow{used}, nil
 	}
@@ -231,7 +228,8 @@ func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	row.Reading, row.Epsilon = "by Rényi differential privacy", moments.Cost.Epsilon
+	row := used
+	row.Reading, row.Epsilon, row.InUse = "by Rényi differential privacy", moments.Cost.Epsilon, false
 	return []train.PriceRow{row, used}, nil
 }
 

@@ -326,11 +326,7 @@ func (p *frankWolfePlan) Compare() ([]train.PriceRow, error) {
 		}
 		rows[i].Epsilon = best.Cost.Epsilon
 	}
-	used := train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " +
-		string(p.choice.rule), InUse: true, Holds: true,
-		Sensitivity: p.schedule.Epsilon * p.schedule.Scale,
-		Deviation:   p.choice.deviation(p.schedule.Scale), Epsilon: p.price.Cost.Epsilon}
-	return append(rows, used), nil
+	return append(rows, p.price.Used(p.c.Noise, p.choice.inUse(), p.price.Blocks[0])), nil
 }
 
 // advanced is the source's composition of k steps, ε₀√(2k·ln(1/δ)) + kε₀(e^ε₀-1). The

@@ -199,10 +199,7 @@ func (p *minimised) Plan() Plan {
 // Compare prices the noise in use; objective perturbation's is no plain Gaussian.
 func (p *minimised) Compare() ([]train.PriceRow, error) {
 	if p.linear > 0 {
-		b := p.price.Blocks[0]
-		return []train.PriceRow{{Noise: Calibrated, Reading: "densities of the minimiser",
-			Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true,
-			Holds: true}}, nil
+		return []train.PriceRow{p.price.Used(Calibrated, "densities of the minimiser", p.price.Blocks[0])}, nil
 	}
 	exact := p.gradients() * p.norm / float64(p.n) / p.lambda * (1 + slack)
 	return compare(p.Target, []train.PriceRow{

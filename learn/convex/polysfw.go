@@ -308,9 +308,7 @@ func (p *polySFWPlan) Compare() ([]train.PriceRow, error) {
 			worst, highest = b, eps
 		}
 	}
-	return append(rows, train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) +
-		" by " + string(p.choice.rule), Holds: true, InUse: true,
-		Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Epsilon: p.price.Cost.Epsilon}), nil
+	return append(rows, p.price.Used(p.c.Noise, p.choice.inUse(), worst)), nil
 }
 
 // uniform is the source's account of round r: ε₀ = ε·2^{-r/2}/√ln(1/δ) in each of 2^r steps.

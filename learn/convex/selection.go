@@ -71,6 +71,9 @@ func newChoice(kind Selection, rule Rule, n Noise) (choice, error) {
 	return choice{kind, rule}, err
 }
 
+// inUse is the reading of the row in use.
+func (c choice) inUse() string { return "in use: " + string(c.kind) + " by " + string(c.rule) }
+
 // epsilon returns ε₀ of a step in which the range of scores changes by at most so many units,
 // rounded up.
 func (c choice) epsilon(units float64) float64 {

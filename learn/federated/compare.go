@@ -33,9 +33,7 @@ func (p *Plan) Compare() ([]train.PriceRow, error) {
 	block := p.price.Blocks[0]
 	var rows []train.PriceRow
 	if p.price.Bound == accountant.MethodPLD {
-		rows = append(rows, train.PriceRow{Noise: train.Calibrated,
-			Reading: "privacy losses", Sensitivity: block.Sensitivity,
-			Deviation: block.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true})
+		rows = append(rows, p.price.Used(train.Calibrated, "privacy losses", block))
 	}
 	add := func(reading string, name Account, conversion amplification.Conversion) error {
 		row := train.PriceRow{Noise: train.Calibrated, Reading: reading, Sensitivity: block.Sensitivity,

@@ -160,10 +160,8 @@ func (c FullBatch) plan(n, d int) (*phased, error) {
 			return moved
 		})
 	if err == nil && p.noise == train.Printed {
-		b := p.price.Blocks[0]
-		p.known = []train.PriceRow{{Noise: train.Printed,
-			Reading: "published: the last iterate moves by 4GηT/n", Sensitivity: b.Sensitivity,
-			Deviation: b.Deviation, Epsilon: p.Target.Epsilon, InUse: true, Holds: true}}
+		p.known = []train.PriceRow{p.price.Used(train.Printed, "published: the last iterate moves by 4GηT/n",
+			p.price.Blocks[0])}
 	}
 	return plan, err
 }

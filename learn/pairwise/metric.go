@@ -120,10 +120,7 @@ func (p *metricPlan) Plan() train.Plan {
 
 // Compare has the noise in use alone.
 func (p *metricPlan) Compare() ([]train.PriceRow, error) {
-	b := p.price.Blocks[0]
-	return []train.PriceRow{{Noise: train.Calibrated, Reading: "two gradients of 2G each (4Gη)",
-		Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true,
-		Holds: true}}, nil
+	return []train.PriceRow{p.price.Used(train.Calibrated, "two gradients of 2G each (4Gη)", p.price.Blocks[0])}, nil
 }
 
 // Train returns the method on these records, whose responses are their classes, any numbers.

@@ -196,14 +196,9 @@ func (p *minimised) compare() ([]train.PriceRow, error) {
 		}
 		rows = append(rows, row)
 	}
-	deviation := b.Sensitivity * p.star
-	if p.noise != train.Calibrated {
-		deviation = b.Deviation
+	certified := p.price.Used(p.noise, "certified: a deterministic solver, the whole of δ for the noise", b)
+	if p.noise == train.Calibrated {
+		certified.Deviation = b.Sensitivity * p.star
 	}
-	certified := train.PriceRow{Noise: p.noise,
-		Reading:     "certified: a deterministic solver, the whole of δ for the noise",
-		Sensitivity: b.Sensitivity, Deviation: deviation, Epsilon: p.price.Cost.Epsilon, InUse: true,
-		Holds: true}
-	rows = append(rows, certified)
-	return rows, nil
+	return append(rows, certified), nil
 }

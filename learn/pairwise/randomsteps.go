@@ -136,9 +136,8 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows = append(rows[:len(rows)-1], train.PriceRow{Noise: noise, Reading: "random steps, which " +
-		"fail with probability δ/4 in each world", Sensitivity: first.Sensitivity,
-		Deviation: first.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true})
+	rows = append(rows[:len(rows)-1], p.price.Used(noise,
+		"random steps, which fail with probability δ/4 in each world", first))
 	p.rows = func() ([]train.PriceRow, error) { return slices.Clone(rows), nil }
 	p.details = []any{p.zeta, "random steps"}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {

@@ -128,6 +128,12 @@ const Slack = 0x1p-40
 // Multiplier returns the block's noise per sensitivity, rounded down.
 func (b Block) Multiplier() float64 { return b.Deviation / b.Sensitivity * (1 - Slack) }
 
+// Used returns the row of the noise that the plan has, for the block where the run costs most.
+func (p Price) Used(noise Noise, reading string, b Block) PriceRow {
+	return PriceRow{Noise: noise, Reading: reading, Sensitivity: b.Sensitivity, Deviation: b.Deviation,
+		Epsilon: p.Cost.Epsilon, InUse: true, Holds: true}
+}
+
 // Clone copies a price, so that a plan stays as it is.
 func (p Price) Clone() Price {
 	if p.Event == nil { // of a method without privacy, or of a plan that nobody made
