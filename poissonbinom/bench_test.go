@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 var sizes = []int{10, 100, 1000, 10000}
@@ -51,7 +53,7 @@ func BenchmarkGroupedStart(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("binomial/N=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				binomialInto(a, 0.3, twofold{hi: 0.7})
+				binomialInto(a, 0.3, num.Twofold{Hi: 0.7})
 			}
 		})
 	}

@@ -3,6 +3,8 @@ package poissonbinom
 import (
 	"fmt"
 	"math/big"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // Binomial returns the probability mass function of the binomial law, of
@@ -31,20 +33,20 @@ func Binomial(n int, p float64) []float64 {
 		panic(fmt.Sprintf("poissonbinom: binomial of p = %g, must be in [0,1]", p))
 	}
 	pmf := make([]float64, n+1)
-	binomialInto(pmf, p, twoSum(1, -p))
+	binomialInto(pmf, p, num.TwoSum(1, -p))
 	return pmf
 }
 
 // binomialInto stores the pmf of the binomial law with odds p : q in dst, n =
 // len(dst)-1. p and q need not sum to 1 exactly: the result is normalised.
-func binomialInto(dst []float64, p float64, q twofold) {
+func binomialInto(dst []float64, p float64, q num.Twofold) {
 	n := len(dst) - 1
 	switch {
 	case p == 0:
 		clear(dst)
 		dst[0] = 1
 		return
-	case q.hi == 0:
+	case q.Hi == 0:
 		clear(dst)
 		dst[n] = 1
 		return
@@ -53,29 +55,29 @@ func binomialInto(dst []float64, p float64, q twofold) {
 	// The mode's weight is large, so that the low words of all terms
 	// that will not underflow after the division are normal numbers.
 	const modeWeight = 0x1p900
-	top := twofold{hi: modeWeight}
+	top := num.Twofold{Hi: modeWeight}
 	// Two passes, since the sum is needed before the first division: the first
 	// pass sums, the second repeats the recurrence. That costs less memory than
 	// keeping the double words.
-	up := func(w twofold, k int) twofold { // w(k) → w(k+1)
-		return w.scale(float64(n - k)).scale(p).div(q.scale(float64(k + 1)))
+	up := func(w num.Twofold, k int) num.Twofold { // w(k) → w(k+1)
+		return w.Scale(float64(n - k)).Scale(p).Div(q.Scale(float64(k + 1)))
 	}
-	down := func(w twofold, k int) twofold { // w(k) → w(k-1)
-		return w.scale(float64(k)).mul(q).div(twoProduct(p, float64(n-k+1)))
+	down := func(w num.Twofold, k int) num.Twofold { // w(k) → w(k-1)
+		return w.Scale(float64(k)).Mul(q).Div(num.TwoProduct(p, float64(n-k+1)))
 	}
 	sum := top
-	for w, k := top, mode; k < n && w.hi > 0; k++ {
+	for w, k := top, mode; k < n && w.Hi > 0; k++ {
 		w = up(w, k)
-		sum = sum.add(w)
+		sum = sum.Add(w)
 	}
-	for w, k := top, mode; k > 0 && w.hi > 0; k-- {
+	for w, k := top, mode; k > 0 && w.Hi > 0; k-- {
 		w = down(w, k)
-		sum = sum.add(w)
+		sum = sum.Add(w)
 	}
 	// Divide by sum·2⁻⁹⁰⁰ and scale afterwards, so that the quotient is rounded
 	// while it is far from the subnormal numbers.
-	unscaled := twofold{sum.hi / modeWeight, sum.lo / modeWeight}
-	term := func(w twofold) float64 { return w.div(unscaled).float64() / modeWeight }
+	unscaled := num.Twofold{Hi: sum.Hi / modeWeight, Lo: sum.Lo / modeWeight}
+	term := func(w num.Twofold) float64 { return w.Div(unscaled).Float64() / modeWeight }
 	dst[mode] = term(top)
 	for w, k := top, mode; k < n; k++ {
 		w = up(w, k)

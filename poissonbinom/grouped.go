@@ -3,6 +3,8 @@ package poissonbinom
 import (
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // binomialThreshold is the multiplicity from which GroupedPMF starts with the
@@ -43,7 +45,7 @@ func GroupedPMF(groups []Group, dst []float64) []float64 {
 	w := newWindow(dst[ones:])
 	if largest >= 0 && groups[largest].N >= binomialThreshold {
 		g := groups[largest]
-		binomialInto(w.a[:g.N+1], g.P, twofold{hi: g.Q})
+		binomialInto(w.a[:g.N+1], g.P, num.Twofold{Hi: g.Q})
 		w.hi = g.N
 		w.trim()
 	} else {

@@ -183,29 +183,47 @@ func reachOf(ratio, step float64) int {
 // the last point, larger ones are put at the last point: both are dearer.
 const maxReach = 20_000
 
+// newLattice multiplies e^h, which is known to 300 bits, in twofold arithmetic: a million points a second.
 func newLattice(step float64, reach int) *lattice {
 	l := &lattice{step: step, reach: reach}
 	n := 2*reach + 1
 	l.low, l.up = make([]float64, n), make([]float64, n)
 	l.gap, l.gapUp = make([]float64, n), make([]float64, n)
 	l.rest = make([]float64, reach+1)
-	h := num.FromRat(new(big.Rat).SetFloat64(step))
-	one := num.FromInt(1)
-	factor, x := num.ExpReal(h), num.FromInt(1)
-	widen := factor.Sub(one)
-	set := func(i int, x num.Interval) {
-		gap := x.Mul(widen)
-		l.low[i], l.up[i] = x.Lower(), x.Upper()
-		l.gap[i], l.gapUp[i] = gap.Lower(), gap.Upper()
+	one, factor := num.FromInt(1), num.ExpReal(num.FromRat(new(big.Rat).SetFloat64(step)))
+	grow, shrink, width := factor.Twofold(), one.Quo(factor).Twofold(), factor.Sub(one).Twofold()
+	set := func(i, factors int, x num.Twofold, unit float64) {
+		l.low[i], l.up[i] = bounds(x, factors, unit)
+		l.gap[i], l.gapUp[i] = bounds(x.Mul(width), factors+1, unit)
 	}
+	const unit = 0x1p-500 // of the points below 1, whose low parts would underflow
+	x, inverse := num.Twofold{Hi: 1}, num.Twofold{Hi: 1 / unit}
 	for k := range reach + 1 {
-		inverse := one.Quo(x)
-		set(reach+k, x)
-		set(reach-k, inverse)
-		l.rest[k] = one.Sub(inverse).Upper()
-		x = x.Mul(factor)
+		set(reach+k, k, x, 1)
+		set(reach-k, k, inverse, unit)
+		rest := num.TwoSum(1, float64(-inverse.Hi*unit))
+		rest = num.QuickTwoSum(rest.Hi, rest.Lo-float64(inverse.Lo*unit))
+		_, above := rest.Around(float64(float64(k) * rough))
+		l.rest[k] = min(1, above)
+		x, inverse = x.Mul(grow), inverse.Mul(shrink)
 	}
 	return l
+}
+
+// rough is above the relative error of a twofold factor and that of its product with others.
+const rough = 0x1p-98
+
+// bounds returns float64s on both sides of x·unit, where x > 0 is the product of so many factors.
+func bounds(x num.Twofold, factors int, unit float64) (low, up float64) {
+	const least = 0x1p-1020 // below, float64s are rounded once more
+	switch {
+	case !(x.Hi <= math.MaxFloat64): // or no number, beyond what float64 can hold
+		return math.MaxFloat64, math.Inf(1)
+	case float64(x.Hi*unit) < least:
+		return 0, least
+	}
+	low, up = x.Around(float64(float64(factors) * rough * x.Hi))
+	return float64(low * unit), float64(up * unit)
 }
 
 // split returns the largest k with x_k ≤ z, and weights of x_k and x_{k+1} that are not below those

@@ -2,6 +2,7 @@ package game
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -384,6 +385,67 @@ func TestShares(t *testing.T) {
 	} {
 		if got := c.p.sumsToOne(false); got != c.ok {
 			t.Errorf("%s: sums to 1: %v", c.name, got)
+		}
+	}
+}
+
+// Points and gaps have the tightest float64s on both sides of the exact numbers, from 300 bits, and points far
+// beyond what float64 holds are bounded by what it can hold.
+func TestLatticeIsTight(t *testing.T) {
+	for _, tt := range []struct {
+		step  float64
+		reach int
+	}{{1e-6, 500}, {.0003, 2000}, {.05, 800}, {.73, 900}, {3, 232}, {.034, maxReach}} {
+		l := newLattice(tt.step, tt.reach)
+		h, one := num.FromRat(new(big.Rat).SetFloat64(tt.step)), num.FromInt(1)
+		factor, x := num.ExpReal(h), num.FromInt(1)
+		width := factor.Sub(one)
+		same := func(what string, k int, exact num.Interval, low, up float64) {
+			t.Helper()
+			if exact.Upper() > 0x1p-1019 && exact.Upper() < math.MaxFloat64 && (low != exact.Lower() || up != exact.Upper()) ||
+				low > exact.Lower() || up < exact.Upper() {
+				t.Fatalf("step %v, %s %d: [%v, %v], want [%v, %v]", tt.step, what, k, low, up, exact.Lower(), exact.Upper())
+			}
+		}
+		for k := range tt.reach + 1 {
+			inverse := one.Quo(x)
+			for _, at := range []struct {
+				k int
+				x num.Interval
+			}{{k, x}, {-k, inverse}} {
+				i := tt.reach + at.k
+				same("point", at.k, at.x, l.low[i], l.up[i])
+				same("gap", at.k, at.x.Mul(width), l.gap[i], l.gapUp[i])
+			}
+			if rest := one.Sub(inverse).Upper(); l.rest[k] < rest || l.rest[k] > math.Nextafter(rest, 1) {
+				t.Fatalf("step %v: 1 - x of %d is %v, want %v", tt.step, -k, l.rest[k], rest)
+			}
+			x = x.Mul(factor)
+		}
+	}
+}
+
+// Where a product may lie on either side of a float64, the bounds are its neighbours.
+func TestBoundsOfProducts(t *testing.T) {
+	near := num.Twofold{Hi: 1.5, Lo: 0x1p-99}
+	for _, tt := range []struct {
+		x       num.Twofold
+		factors int
+		low, up float64
+	}{
+		{num.Twofold{Hi: 1.5}, 0, 1.5, 1.5},
+		{near, 0, 1.5, math.Nextafter(1.5, 2)},
+		{near, 1, math.Nextafter(1.5, 1), math.Nextafter(1.5, 2)},
+		{num.Twofold{Hi: 1.5, Lo: -0x1p-99}, 1, math.Nextafter(1.5, 1), math.Nextafter(1.5, 2)},
+		{num.Twofold{Hi: 0x1p-600}, 1, 0, 0x1p-1020},
+		{num.Twofold{Hi: math.NaN()}, 1, math.MaxFloat64, math.Inf(1)},
+	} {
+		unit := 1.0
+		if tt.x.Hi < 1 {
+			unit = 0x1p-500
+		}
+		if low, up := bounds(tt.x, tt.factors, unit); low != tt.low || up != tt.up {
+			t.Errorf("%v of %d factors: [%v, %v], want [%v, %v]", tt.x, tt.factors, low, up, tt.low, tt.up)
 		}
 	}
 }
