@@ -155,8 +155,8 @@ func (l Losses) Text(names []string, labels ...string) string {
 }
 
 // NamedLaw returns the law of votes of classes that have stated shares: that of
-// plurality.Objective.NamedWeights, of Accuracy mean unless it is 0, else of the default of so many
-// classes. Its histograms are not sorted. There may be at most 10,000 of them. Cost: that of NamedWeights.
+// plurality.Objective.SharedWeights, of Accuracy mean unless it is 0, else of the default of so many
+// classes. Its histograms are not sorted. There may be at most 10,000 of them. Cost: that of SharedWeights.
 func NamedLaw(k, classes int, mean float64, shares plurality.Shares) (*Law, error) {
 	var prior plurality.Objective
 	switch {
@@ -187,7 +187,7 @@ func NamedPrior(k, classes int, prior plurality.Objective, shares plurality.Shar
 	l.named, l.shares = true, slices.Clone(shares)
 	l.mean, l.concentration = prior.Accuracy, prior.Concentration
 	space := plurality.NewNamedSpace(k, classes)
-	w, err := prior.NamedWeights(context.Background(), space, shares)
+	w, err := prior.SharedWeights(context.Background(), space, shares)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,10 @@
 package plurality
 
 import (
-	"context"
 	"fmt"
-	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
-	"github.com/darrm/darrm/internal/num"
 )
 
 // NamedHistograms returns the number of histograms of k votes for c classes that are told apart, which is
@@ -133,80 +130,6 @@ func (q Shares) Validate(classes int) error {
 		return check.Want("sum of shares", sum, "1")
 	}
 	return nil
-}
-
-// NamedWeights returns the law of the histograms of a named Space: with classes c of share q_c, for
-// Accuracy μ
-//
-//	w(λ) = [K!/Π λ_i!]·Σ_c q_c·μ^{λ_c}·((1-μ)/(C-1))^{K-λ_c}
-//
-// for Concentration A, with x^(n) = x(x+1)…(x+n-1),
-//
-//	w(λ) = [K!/Π λ_i!]·Π_i (A·q_i)^(λ_i) / A^(K)
-//
-// and for Counts these divided by their sum, each as it is stated. Shares that are not exactly 1 in all are
-// divided by their sum. The error names the count that breaks its rule, or is ctx.Err(). Cost: O(variables)
-// operations on 320 bits.
-func (o Objective) NamedWeights(ctx context.Context, s *Space, shares Shares) (Weights, error) {
-	if !s.Named() {
-		return Weights{}, errNoSystem
-	}
-	if o.Counts != nil {
-		return countWeights(s, o.Counts)
-	}
-	q := make([]*big.Rat, s.classes)
-	total := new(big.Rat)
-	for c := range q {
-		q[c] = big.NewRat(1, int64(s.classes))
-		if shares != nil {
-			q[c] = num.Decimal(shares[c])
-		}
-		total.Add(total, q[c])
-	}
-	for _, x := range q {
-		x.Quo(x, total)
-	}
-	factorial := factorials(s.k)
-	ways := func(runs []run) num.Interval { // K!/Π λ_i!
-		w := factorial[s.k]
-		for _, r := range runs {
-			w = w.Quo(factorial[r.votes])
-		}
-		return w
-	}
-	if o.Concentration != 0 {
-		a := num.Decimal(o.Concentration)
-		of := rising(a, s.k)[s.k]
-		each := make([][]num.Interval, s.classes)
-		for c := range each {
-			each[c] = rising(new(big.Rat).Mul(a, q[c]), s.k)
-		}
-		return weigh(ctx, s, func(runs []run) num.Interval {
-			w := ways(runs).Quo(of)
-			for c, r := range runs {
-				w = w.Mul(each[c][r.votes])
-			}
-			return w
-		})
-	}
-	right := num.Decimal(o.Accuracy)
-	wrong := new(big.Rat).Sub(big.NewRat(1, 1), right)
-	wrong.Quo(wrong, big.NewRat(int64(s.classes-1), 1))
-	each := power(num.FromRat(right), s.k)
-	for v, w := range power(num.FromRat(wrong), s.k) {
-		each[s.k-v] = each[s.k-v].Mul(w)
-	}
-	share := make([]num.Interval, s.classes)
-	for c := range share {
-		share[c] = num.FromRat(q[c])
-	}
-	return weigh(ctx, s, func(runs []run) num.Interval {
-		sum := num.FromInt(0)
-		for c, r := range runs {
-			sum = sum.Add(share[c].Mul(each[r.votes]))
-		}
-		return ways(runs).Mul(sum)
-	})
 }
 
 // Costs are what an answer costs: Costs[a][b] ≥ 0 is that of the answer a where b has the most votes, 0

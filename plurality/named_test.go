@@ -95,7 +95,7 @@ func TestNamedWeights(t *testing.T) {
 	ctx := context.Background()
 	for _, o := range []Objective{{Accuracy: 0.6}, {Concentration: 1}} {
 		named, sorted := NewNamedSpace(6, 3), NewSpace(6, 3, false, false)
-		w, err := o.NamedWeights(ctx, named, nil)
+		w, err := o.SharedWeights(ctx, named, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestNamedWeights(t *testing.T) {
 	shares := Shares{0.7, 0.2, 0.1}
 	for _, o := range []Objective{{Accuracy: 0.6}, {Concentration: 1}} {
 		s := NewNamedSpace(9, 3)
-		w, err := o.NamedWeights(ctx, s, shares)
+		w, err := o.SharedWeights(ctx, s, shares)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestNamedWeights(t *testing.T) {
 	// Public counts are as they are stated, and not mirrored.
 	s := NewNamedSpace(2, 2)
 	w, err := (Objective{Counts: []HistogramCount{{Votes: []int{2, 0}, Count: 3}, {Votes: []int{1, 1}, Count: 1}}}).
-		NamedWeights(ctx, s, nil)
+		SharedWeights(ctx, s, nil)
 	if err != nil || !slices.Equal(w.Low, []float64{0, 0.25, 0.75}) {
 		t.Errorf("weights of counts are %v, %v", w.Low, err)
 	}

@@ -85,7 +85,7 @@ func TestUnevenWeightsOfManyTeachers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uniform, err := accuracyWeights(t.Context(), small, 1./3)
+	uniform, err := Objective{Accuracy: 1. / 3}.Weights(t.Context(), small)
 	if err != nil {
 		t.Fatal(err)
 	}

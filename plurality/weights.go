@@ -13,7 +13,12 @@ import (
 // Weights are the law of sorted histograms, each known to lie between two float64.
 type Weights struct{ Low, High []float64 }
 
-// Weights returns the law of the sorted histograms of s, which is for Accuracy μ
+// Weights returns the law of the histograms of s: sorted ones, unless the classes are told apart. See SharedWeights.
+func (o Objective) Weights(ctx context.Context, s *Space) (Weights, error) {
+	return o.SharedWeights(ctx, s, nil)
+}
+
+// SharedWeights returns the law of the sorted histograms of s, which is for Accuracy μ
 //
 //	w(λ) = [C!/Π_v m_v!]·[K!/Π λ_i!]·(1/C)·Σ_i μ^{λ_i}·((1-μ)/(C-1))^{K-λ_i}
 //
@@ -21,37 +26,65 @@ type Weights struct{ Low, High []float64 }
 //
 //	w(λ) = [C!/Π_v m_v!]·[K!/Π λ_i!]·Π_i (A/C)^(λ_i) / A^(K)
 //
-// and for Counts these divided by their sum. That the first factors count the votes of a sorted
-// histogram: ways_sorted in proofs/ManyBound.v. The error names the count that breaks its rule, or
-// is ctx.Err(). Cost: O(variables) operations on 320 bits, some seconds for 10⁵ histograms.
+// and for Counts these divided by their sum, each as it is stated. That the first factors count the votes of a sorted
+// histogram: ways_sorted in proofs/ManyBound.v. Of a named Space the first factor is left out, and class i, whose share
+// is q_i, has q_i in the place of 1/C. Shares that are not exactly 1 in all are divided by their sum. Where classes are
+// alike, shares are not looked at. The error names the count that breaks its rule, or is ctx.Err(). Cost: O(variables)
+// operations on 320 bits, some seconds for 10⁵ histograms.
 //
 // Source of the second: Mosimann, On the Compound Multinomial Distribution (Biometrika 49, 1962).
-func (o Objective) Weights(ctx context.Context, s *Space) (Weights, error) {
+func (o Objective) SharedWeights(ctx context.Context, s *Space, shares Shares) (Weights, error) {
 	switch {
 	case s == nil || s.classes == 0:
 		return Weights{}, errNoSystem
 	case o.Counts != nil:
 		return countWeights(s, o.Counts)
-	case o.Concentration != 0:
-		return unevenWeights(ctx, s, o.Concentration)
 	}
-	return accuracyWeights(ctx, s, o.Accuracy)
-}
-
-func accuracyWeights(ctx context.Context, s *Space, accuracy float64) (Weights, error) {
-	right := num.Decimal(accuracy)
+	factorial := factorials(max(s.k, s.classes))
+	all := factorial[s.k]
+	if !s.named {
+		all = all.Mul(factorial[s.classes])
+	}
+	share, total := s.shares(shares)
+	last := len(share) - 1 // of the only share where classes are alike
+	if o.Concentration != 0 {
+		a := num.Decimal(o.Concentration)
+		all = all.Quo(rising(a, s.k)[s.k])
+		each := make([][]num.Interval, len(share)) // (A·q)^(v)/v!
+		for c, q := range share {
+			q = new(big.Rat).Quo(q, total)
+			each[c] = rising(q.Mul(a, q), s.k)
+			for v, f := range factorial[:s.k+1] {
+				each[c][v] = each[c][v].Quo(f)
+			}
+		}
+		return weigh(ctx, s, func(runs []run) num.Interval {
+			w := all
+			for c, r := range runs {
+				w = w.Quo(factorial[r.classes])
+				if r.votes == 0 { // each[c][0] is 1
+					continue
+				}
+				for range r.classes {
+					w = w.Mul(each[min(c, last)][r.votes])
+				}
+			}
+			return w
+		})
+	}
+	all = all.Quo(num.FromRat(total))
+	right := num.Decimal(o.Accuracy)
 	wrong := new(big.Rat).Sub(big.NewRat(1, 1), right)
 	wrong.Quo(wrong, big.NewRat(int64(s.classes-1), 1))
 	each := power(num.FromRat(right), s.k)
 	for v, w := range power(num.FromRat(wrong), s.k) {
 		each[s.k-v] = each[s.k-v].Mul(w)
 	}
-	factorial := factorials(max(s.k, s.classes))
-	all := factorial[s.classes].Mul(factorial[s.k]).Quo(num.FromInt(int64(s.classes)))
 	return weigh(ctx, s, func(runs []run) num.Interval {
 		sum, ways := num.FromInt(0), num.FromInt(1)
-		for _, r := range runs {
-			sum = sum.Add(num.FromInt(int64(r.classes)).Mul(each[r.votes]))
+		for c, r := range runs {
+			of := num.FromInt(int64(r.classes)).Mul(num.FromRat(share[min(c, last)]))
+			sum = sum.Add(of.Mul(each[r.votes]))
 			ways = ways.Mul(factorial[r.classes])
 			for range r.classes {
 				ways = ways.Mul(factorial[r.votes])
@@ -61,28 +94,20 @@ func accuracyWeights(ctx context.Context, s *Space, accuracy float64) (Weights, 
 	})
 }
 
-func unevenWeights(ctx context.Context, s *Space, concentration float64) (Weights, error) {
-	a := num.Decimal(concentration)
-	of := rising(a, s.k)[s.k]
-	each := rising(a.Quo(a, big.NewRat(int64(s.classes), 1)), s.k) // a class's share: A/C
-	factorial := factorials(max(s.k, s.classes))
-	for v, f := range factorial[:s.k+1] {
-		each[v] = each[v].Quo(f)
+// shares returns the shares of the classes and their sum: one for all where they are alike.
+func (s *Space) shares(stated Shares) (share []*big.Rat, total *big.Rat) {
+	if !s.named {
+		return []*big.Rat{big.NewRat(1, 1)}, big.NewRat(int64(s.classes), 1)
 	}
-	all := factorial[s.classes].Mul(factorial[s.k]).Quo(of)
-	return weigh(ctx, s, func(runs []run) num.Interval {
-		w := all
-		for _, r := range runs {
-			w = w.Quo(factorial[r.classes])
-			if r.votes == 0 { // each[0] is 1
-				continue
-			}
-			for range r.classes {
-				w = w.Mul(each[r.votes])
-			}
+	share, total = make([]*big.Rat, s.classes), new(big.Rat)
+	for c := range share {
+		share[c] = big.NewRat(1, int64(s.classes))
+		if stated != nil {
+			share[c] = num.Decimal(stated[c])
 		}
-		return w
-	})
+		total.Add(total, share[c])
+	}
+	return share, total
 }
 
 // weigh returns the weights that of gives the histograms' runs.

@@ -78,7 +78,7 @@ func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error
 	case s.problem.Labels > 0:
 		return o.weightsOfLabels(ctx, s)
 	case s.problem.Named && !s.problem.Missing:
-		return o.Objective.NamedWeights(ctx, s.space, o.Shares)
+		return o.SharedWeights(ctx, s.space, o.Shares)
 	case o.Counts != nil:
 		objective := o.Objective
 		objective.Counts = make([]plurality.HistogramCount, len(o.Counts))
@@ -88,9 +88,6 @@ func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error
 				return plurality.Weights{}, check.Namedf("prior count %d: %w", i, err)
 			}
 			objective.Counts[i] = plurality.HistogramCount{Votes: votes, Count: c.Count}
-		}
-		if s.problem.Named {
-			return objective.NamedWeights(ctx, s.space, nil)
 		}
 		return objective.Weights(ctx, s.space)
 	case !s.problem.Missing:
@@ -105,12 +102,10 @@ func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error
 			continue
 		}
 		part := plurality.NewSpace(votes, s.problem.Classes, s.problem.Abstain, false)
-		weigh := func() (plurality.Weights, error) { return o.Objective.Weights(ctx, part) }
 		if s.problem.Named && votes > 0 { // no vote at all is one histogram, whose classes are alike
 			part = plurality.NewNamedSpace(votes, s.problem.Classes)
-			weigh = func() (plurality.Weights, error) { return o.Objective.NamedWeights(ctx, part, o.Shares) }
 		}
-		of, err := weigh()
+		of, err := o.SharedWeights(ctx, part, o.Shares)
 		if err != nil {
 			return plurality.Weights{}, err
 		}
