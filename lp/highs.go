@@ -24,22 +24,22 @@ type highsSolver struct {
 // configure sets the options that matter; those not named keep HiGHS's defaults.
 func configure(raw *rawModel) error {
 	return errors.Join(
-		raw.SetBoolOption("output_flag", false),
+		raw.Set("output_flag", false),
 		// The default, 1e-9, silently drops coefficients. This is the minimum.
-		raw.SetFloat64Option("small_matrix_value", dropBelow),
+		raw.Set("small_matrix_value", dropBelow),
 		// The minimum of both: the default, 1e-7, is larger than many a δ.
-		raw.SetFloat64Option("primal_feasibility_tolerance", 1e-10),
-		raw.SetFloat64Option("dual_feasibility_tolerance", 1e-10),
+		raw.Set("primal_feasibility_tolerance", 1e-10),
+		raw.Set("dual_feasibility_tolerance", 1e-10),
 		// Any other number must be that of HiGHS's global scheduler, or is an error.
-		raw.SetIntOption("threads", 1),
+		raw.Set("threads", 1),
 		// Only the simplex method starts from a basis.
-		raw.SetStringOption("solver", "simplex"),
+		raw.Set("solver", "simplex"),
 		// Rows and costs are scaled already (model.scale). HiGHS's own scaling goes
 		// stale when rows are added: 1.10 then returned points that break rows by 1e-3
 		// as optimal (TestHiGHS/RecordedRun replays it).
-		raw.SetIntOption("simplex_scale_strategy", 0),
+		raw.Set("simplex_scale_strategy", 0),
 		// Presolve cannot be interrupted, and gains nothing on dense programs.
-		raw.SetStringOption("presolve", "off"),
+		raw.Set("presolve", "off"),
 	)
 }
 
@@ -194,7 +194,7 @@ func (s *highsSolver) scaledAttempt(ctx context.Context) (Solution, error) {
 		return Solution{}, err
 	}
 	defer raw.Close()
-	if err := raw.SetIntOption("simplex_scale_strategy", 1); err != nil { // HiGHS's default
+	if err := raw.Set("simplex_scale_strategy", 1); err != nil { // HiGHS's default
 		return Solution{}, err
 	}
 	return s.attempt(ctx, raw)

@@ -66,20 +66,7 @@ void darrm_highs_destroy(darrm_highs* m) {
   free(m);
 }
 
-int darrm_highs_set_bool(darrm_highs* m, const char* option, int value) {
-  return Highs_setBoolOptionValue(m->highs, option, value) != kHighsStatusOk;
-}
-
-int darrm_highs_set_int(darrm_highs* m, const char* option, int32_t value) {
-  return Highs_setIntOptionValue(m->highs, option, value) != kHighsStatusOk;
-}
-
-int darrm_highs_set_double(darrm_highs* m, const char* option, double value) {
-  return Highs_setDoubleOptionValue(m->highs, option, value) != kHighsStatusOk;
-}
-
-int darrm_highs_set_string(darrm_highs* m, const char* option,
-                           const char* value) {
+int darrm_highs_set(darrm_highs* m, const char* option, const char* value) {
   return Highs_setStringOptionValue(m->highs, option, value) != kHighsStatusOk;
 }
 

@@ -27,10 +27,7 @@ const char* darrm_highs_version(void);
 int darrm_highs_matches_header(void);  // 1 if the library is the header's
 darrm_highs* darrm_highs_create(void);  // NULL on failure
 void darrm_highs_destroy(darrm_highs* m);
-int darrm_highs_set_bool(darrm_highs* m, const char* option, int value);
-int darrm_highs_set_int(darrm_highs* m, const char* option, int32_t value);
-int darrm_highs_set_double(darrm_highs* m, const char* option, double value);
-int darrm_highs_set_string(darrm_highs* m, const char* option, const char* value);
+int darrm_highs_set(darrm_highs* m, const char* option, const char* value);
 int darrm_highs_add_columns(darrm_highs* m, int32_t n, const double* cost,
                             const double* lower, const double* upper);
 int darrm_highs_add_rows(darrm_highs* m, int32_t rows, const double* lower,

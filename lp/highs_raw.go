@@ -63,37 +63,12 @@ func failed(code C.int, format string, args ...any) error {
 	return fmt.Errorf("lp: HiGHS: warning or error on "+format, args...)
 }
 
-// SetBoolOption sets an option of HiGHS.
-func (m *rawModel) SetBoolOption(option string, v bool) error {
-	name := C.CString(option)
-	defer C.free(unsafe.Pointer(name))
-	value := C.int(0)
-	if v {
-		value = 1
-	}
-	return failed(C.darrm_highs_set_bool(m.c, name, value), "setting %s to %v", option, v)
-}
-
-// SetIntOption sets an option of HiGHS.
-func (m *rawModel) SetIntOption(option string, v int) error {
-	name := C.CString(option)
-	defer C.free(unsafe.Pointer(name))
-	return failed(C.darrm_highs_set_int(m.c, name, C.int32_t(v)), "setting %s to %d", option, v)
-}
-
-// SetFloat64Option sets an option of HiGHS.
-func (m *rawModel) SetFloat64Option(option string, v float64) error {
-	name := C.CString(option)
-	defer C.free(unsafe.Pointer(name))
-	return failed(C.darrm_highs_set_double(m.c, name, C.double(v)), "setting %s to %g", option, v)
-}
-
-// SetStringOption sets an option of HiGHS.
-func (m *rawModel) SetStringOption(option, v string) error {
-	name, value := C.CString(option), C.CString(v)
+// Set sets an option of HiGHS, which reads numbers and booleans from their text.
+func (m *rawModel) Set(option string, v any) error {
+	name, value := C.CString(option), C.CString(fmt.Sprint(v))
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(value))
-	return failed(C.darrm_highs_set_string(m.c, name, value), "setting %s to %s", option, v)
+	return failed(C.darrm_highs_set(m.c, name, value), "setting %s to %v", option, v)
 }
 
 // AddColumns adds columns without coefficients; the slices have equal length.

@@ -19,21 +19,21 @@ func solveSparse(ctx context.Context, p Sparse, a Algorithm,
 	}
 	defer raw.Close()
 	err = errors.Join(
-		raw.SetBoolOption("output_flag", false),
-		raw.SetFloat64Option("small_matrix_value", dropBelow),
-		raw.SetFloat64Option("primal_feasibility_tolerance", tolerance),
-		raw.SetFloat64Option("dual_feasibility_tolerance", tolerance),
-		raw.SetFloat64Option("ipm_optimality_tolerance", tolerance),
-		raw.SetIntOption("threads", 1),
-		raw.SetStringOption("solver", string(a)),
+		raw.Set("output_flag", false),
+		raw.Set("small_matrix_value", dropBelow),
+		raw.Set("primal_feasibility_tolerance", tolerance),
+		raw.Set("dual_feasibility_tolerance", tolerance),
+		raw.Set("ipm_optimality_tolerance", tolerance),
+		raw.Set("threads", 1),
+		raw.Set("solver", string(a)),
 		// A vertex is not needed, and the way there takes longer than all the rest.
-		raw.SetStringOption("run_crossover", "off"),
+		raw.Set("run_crossover", "off"),
 	)
 	if a == FirstOrder {
-		err = errors.Join(err, raw.SetFloat64Option("pdlp_d_gap_tol", tolerance))
+		err = errors.Join(err, raw.Set("pdlp_d_gap_tol", tolerance))
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		err = errors.Join(err, raw.SetFloat64Option("time_limit",
+		err = errors.Join(err, raw.Set("time_limit",
 			max(0.01, time.Until(deadline).Seconds())))
 	}
 	err = errors.Join(err,
