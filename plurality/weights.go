@@ -76,8 +76,8 @@ func (o Objective) SharedWeights(ctx context.Context, s *Space, shares Shares) (
 	right := num.Decimal(o.Accuracy)
 	wrong := new(big.Rat).Sub(big.NewRat(1, 1), right)
 	wrong.Quo(wrong, big.NewRat(int64(s.classes-1), 1))
-	each := power(num.FromRat(right), s.k)
-	for v, w := range power(num.FromRat(wrong), s.k) {
+	each := num.Powers(num.FromRat(right), s.k)
+	for v, w := range num.Powers(num.FromRat(wrong), s.k) {
 		each[s.k-v] = each[s.k-v].Mul(w)
 	}
 	return weigh(ctx, s, func(runs []run) num.Interval {
@@ -123,16 +123,6 @@ func weigh(ctx context.Context, s *Space, of func([]run) num.Interval) (Weights,
 		w.Low[h], w.High[h] = x.Lower(), x.Upper()
 	}
 	return w, nil
-}
-
-// power returns x⁰ … xⁿ.
-func power(x num.Interval, n int) []num.Interval {
-	p := make([]num.Interval, n+1)
-	p[0] = num.FromInt(1)
-	for i := 1; i <= n; i++ {
-		p[i] = p[i-1].Mul(x)
-	}
-	return p
 }
 
 // rising returns x^(0) … x^(n), where x^(i) = x(x+1)…(x+i-1).

@@ -79,14 +79,7 @@ func (e Each) Composed(epsilon float64, answers int) (float64, error) {
 	single := num.Decimal(e.Epsilon)
 	base := num.Exp(single)
 	all := num.Exp(total)
-	powers := []num.Interval{one}
-	for range answers {
-		powers = append(powers, powers[len(powers)-1].Mul(base))
-	}
-	sum, whole := num.FromInt(0), one
-	for range answers {
-		whole = whole.Mul(one.Add(base))
-	}
+	powers, sum := num.Powers(base, answers), num.FromInt(0)
 	ways := big.NewInt(1) // C(Q,l)
 	for l := answers; l >= 0; l-- {
 		// l·ε₁ > ε + (Q-l)·ε₁ is decided exactly.
@@ -99,11 +92,8 @@ func (e Each) Composed(epsilon float64, answers int) (float64, error) {
 		ways.Mul(ways, big.NewInt(int64(l)))
 		ways.Quo(ways, big.NewInt(int64(answers-l+1)))
 	}
-	kept := one
-	rest := one.Sub(num.FromRat(num.Decimal(e.Delta)))
-	for range answers {
-		kept = kept.Mul(rest)
-	}
+	whole := num.Powers(one.Add(base), answers)[answers]
+	kept := num.Powers(one.Sub(num.FromRat(num.Decimal(e.Delta))), answers)[answers]
 	return min(1, max(0, one.Sub(kept.Mul(one.Sub(sum.Quo(whole)))).DecimalUp())), nil
 }
 

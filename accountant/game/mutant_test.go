@@ -178,7 +178,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "classes that look the same count once", File: "each.go", Old: "int64(p[i].Count)",
 			New: "int64(min(1, p[i].Count))", Killer: "TestEachIsAboveBruteForce"},
 		{Name: "each answer's own delta is taken once", File: "each.go",
-			Old: "kept = kept.Mul(rest)", New: "kept = rest", Killer: "TestComposedIsTheDearest"},
+			Old: "num.Decimal(e.Delta))), answers)[answers]", New: "num.Decimal(e.Delta))), answers)[1]", Killer: "TestComposedIsTheDearest"},
 		{Name: "one answer fewer is composed", File: "each.go", Old: "int64(2*l-answers)",
 			New: "int64(2*l-answers-1)", Killer: "TestComposedIsTheDearest|TestEachIsAboveBruteForce"},
 	})

@@ -93,6 +93,15 @@ func (x Interval) Quo(y Interval) Interval {
 	return Interval{down().Quo(x.lo, lo), up().Quo(x.hi, hi)}
 }
 
+// Powers returns x⁰ … xⁿ.
+func Powers(x Interval, n int) []Interval {
+	p := []Interval{FromInt(1)}
+	for range n {
+		p = append(p, p[len(p)-1].Mul(x))
+	}
+	return p
+}
+
 // narrow reports whether the ends of x agree in all but their last bits.
 func (x Interval) narrow() bool {
 	if x.lo.Cmp(x.hi) == 0 {

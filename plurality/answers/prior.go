@@ -127,23 +127,14 @@ func (o Prior) Weights(ctx context.Context, s *System) (plurality.Weights, error
 // numbers returns the law of the number of teachers who vote, from 0 to k.
 func (o Prior) numbers(k int) []num.Interval {
 	votes := num.Decimal(o.Present)
-	vote := powers(num.FromRat(votes), k)
-	none := powers(num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), votes)), k)
+	vote := num.Powers(num.FromRat(votes), k)
+	none := num.Powers(num.FromRat(new(big.Rat).Sub(big.NewRat(1, 1), votes)), k)
 	law := make([]num.Interval, k+1)
 	for n := range law {
 		ways := new(big.Rat).SetInt(new(big.Int).Binomial(int64(k), int64(n)))
 		law[n] = num.FromRat(ways).Mul(vote[n]).Mul(none[k-n])
 	}
 	return law
-}
-
-// powers returns x⁰ … xⁿ.
-func powers(x num.Interval, n int) []num.Interval {
-	p := []num.Interval{num.FromInt(1)}
-	for range n {
-		p = append(p, p[len(p)-1].Mul(x))
-	}
-	return p
 }
 
 // Equal reports whether o and p are the same prior.
