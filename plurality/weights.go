@@ -49,19 +49,29 @@ func (o Objective) SharedWeights(ctx context.Context, s *Space, shares Shares) (
 	last := len(share) - 1 // of the only share where classes are alike
 	if o.Concentration != 0 {
 		a := num.Decimal(o.Concentration)
-		all = all.Quo(rising(a, s.k)[s.k])
-		each := make([][]num.Interval, len(share)) // (A·q)^(v)/v!
+		of := rising(a, s.k)[s.k]
+		each := make([][]num.Interval, len(share)) // (A·q)^(v), over v! where classes are alike
 		for c, q := range share {
 			q = new(big.Rat).Quo(q, total)
 			each[c] = rising(q.Mul(a, q), s.k)
+		}
+		if !s.named {
+			all, of = all.Quo(of), num.FromInt(1)
 			for v, f := range factorial[:s.k+1] {
-				each[c][v] = each[c][v].Quo(f)
+				each[0][v] = each[0][v].Quo(f)
 			}
 		}
 		return weigh(ctx, s, func(runs []run) num.Interval {
 			w := all
+			for _, r := range runs {
+				if s.named {
+					w = w.Quo(factorial[r.votes])
+				} else {
+					w = w.Quo(factorial[r.classes])
+				}
+			}
+			w = w.Quo(of)
 			for c, r := range runs {
-				w = w.Quo(factorial[r.classes])
 				if r.votes == 0 { // each[c][0] is 1
 					continue
 				}
