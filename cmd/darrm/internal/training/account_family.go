@@ -174,11 +174,8 @@ type comparedPrice struct {
 }
 
 func deliverPrice(a *cli.App, plan train.Plan, rows []train.PriceRow) error {
-	if a.JSON {
-		return a.DeliverJSON("", newPricedMethod(plan, rows))
-	}
 	p := plan.Price
-	return a.Print(func(w *terminal.Page) error {
+	return a.Show(newPricedMethod(plan, rows), func(w *terminal.Page) error {
 		w.Text("  ", p.Method+": one model costs "+p.Cost.Short()+"-DP where neighbours "+
 			p.Relation.String()+", by "+string(p.Bound))
 		for _, note := range p.Notes {

@@ -65,19 +65,16 @@ trained on are as private as the model, and cost nothing more.`,
 			if err != nil {
 				return err
 			}
+			var p interface{ writeCSV(w io.Writer) error }
+			cause := args[1]
 			if m.Link == model.LinkMetric {
-				z, err := newCoordinates(m, records)
-				if err != nil {
-					return &release.InputError{Err: fmt.Errorf("%s: %w", args[0], err)}
-				}
-				if a.JSON {
-					return a.DeliverJSON(out, z)
-				}
-				return a.Deliver(out, z.writeCSV)
+				p, err = newCoordinates(m, records)
+				cause = args[0]
+			} else {
+				p, err = predict(m, records)
 			}
-			p, err := predict(m, records)
 			if err != nil {
-				return &release.InputError{Err: fmt.Errorf("%s: %w", args[1], err)}
+				return &release.InputError{Err: fmt.Errorf("%s: %w", cause, err)}
 			}
 			if a.JSON {
 				return a.DeliverJSON(out, p)
@@ -246,41 +243,44 @@ func predict(m *model.Model, r *data.Records) (predictions, error) {
 }
 
 func (p predictions) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	columns := [][]float64{p.Predictions}
 	header := []string{"prediction"}
 	if p.Simulation { // the mark goes where the predictions go
 		header[0] = "simulated_prediction"
 	}
+	of, each := "probability of ", p.ClassChances
+	if each == nil {
+		of, each = "score of ", p.ClassScores
+	}
+	for _, word := range p.Classes {
+		header = append(header, of+word)
+	}
+	columns := [][]float64{p.Predictions}
 	if p.Scores != nil {
 		columns, header = append(columns, p.Scores), append(header, "score")
 	}
 	if p.Probabilities != nil {
 		columns, header = append(columns, p.Probabilities), append(header, "probability")
 	}
-	each := p.ClassChances
-	for _, word := range p.Classes {
-		if each != nil {
-			header = append(header, "probability of "+word)
-		} else {
-			header = append(header, "score of "+word)
-		}
-	}
-	if each == nil {
-		each = p.ClassScores
-	}
-	row := header
-	for i := -1; i < len(p.Predictions); i++ {
+	return writeRows(w, header, len(p.Predictions), func(i int, row []string) {
 		for j, column := range columns {
-			if i >= 0 {
-				row[j] = strconv.FormatFloat(column[i], 'g', -1, 64)
-			}
+			row[j] = number(column[i])
 		}
-		if i >= 0 && p.Classes != nil {
+		if p.Classes != nil {
 			row[0] = p.Classes[int(p.Predictions[i])]
 			for k, v := range each[i] {
-				row[1+k] = strconv.FormatFloat(v, 'g', -1, 64)
+				row[1+k] = number(v)
 			}
+		}
+	})
+}
+
+// writeRows writes a header and n rows as CSV. fill sets all cells of row i; the header's memory holds them.
+func writeRows(w io.Writer, header []string, n int, fill func(i int, row []string)) error {
+	out := csv.NewWriter(w)
+	row := header
+	for i := range n + 1 {
+		if i > 0 {
+			fill(i-1, row)
 		}
 		if err := out.Write(row); err != nil {
 			return err
@@ -289,6 +289,8 @@ func (p predictions) writeCSV(w io.Writer) error {
 	out.Flush()
 	return out.Error()
 }
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // coordinates holds the records' coordinates under a learned distance, one row for each record.
 type coordinates struct {
@@ -305,29 +307,19 @@ func newCoordinates(m *model.Model, r *data.Records) (coordinates, error) {
 }
 
 func (p coordinates) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	for i, z := range p.Coordinates {
-		row := make([]string, len(z))
-		if i == 0 {
-			for j := range z {
-				row[j] = "z" + strconv.Itoa(j+1)
-				if p.Simulation {
-					row[j] = "simulated_" + row[j]
-				}
-			}
-			if err := out.Write(row); err != nil {
-				return err
-			}
+	var header []string
+	for j := range p.Coordinates[0] { // records are at least one
+		name := "z" + strconv.Itoa(j+1)
+		if p.Simulation {
+			name = "simulated_" + name
 		}
-		for j, v := range z {
-			row[j] = strconv.FormatFloat(v, 'g', -1, 64)
-		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
+		header = append(header, name)
 	}
-	out.Flush()
-	return out.Error()
+	return writeRows(w, header, len(p.Coordinates), func(i int, row []string) {
+		for j, v := range p.Coordinates[i] {
+			row[j] = number(v)
+		}
+	})
 }
 
 func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) error {
@@ -344,13 +336,12 @@ func renderEvaluation(w *terminal.Page, m *model.Model, e model.Evaluation) erro
 	case e.Nearest != nil:
 		rows = append(rows, []string{"nearest neighbour of the same class", num.Percent(*e.Nearest)},
 			[]string{"the same by Euclid's distance", num.Percent(*e.NearestEuclid)})
-	case m.Parts != nil:
-		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)},
-			[]string{"always the commonest class", num.Percent(*e.BaseRate)})
 	case e.Accuracy != nil:
 		rows = append(rows, []string{"accuracy", num.Percent(*e.Accuracy)},
-			[]string{"always the commonest class", num.Percent(*e.BaseRate)},
-			[]string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+			[]string{"always the commonest class", num.Percent(*e.BaseRate)})
+		if m.Parts == nil {
+			rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+		}
 	case m.Link.Ranks():
 		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	default:
