@@ -54,6 +54,18 @@ func (s Stated) Reach(k int) int {
 	return *s.Affected
 }
 
+// CheckReach refuses a reach below 1 that was stated of k teachers, 0 where their number is not known: a person's 0 is
+// not AllTeachers.
+func (s Stated) CheckReach(k int) error {
+	switch {
+	case s.Affected == nil || *s.Affected >= 1:
+		return nil
+	case k > 0:
+		return check.Affected(*s.Affected, k)
+	}
+	return check.Want("affected", *s.Affected, "at least 1, and at most the number of teachers")
+}
+
 // PresumesNothing reports whether ε of each teacher was stated to be infinite.
 func (s Stated) PresumesNothing() bool { return s.Epsilon != nil && math.IsInf(*s.Epsilon, 1) }
 

@@ -18,25 +18,10 @@ type Numbered struct {
 // Progress, unless nil, is called with how many were planned. The errors are New's. Cost: that of New
 // for each.
 func Numbers(ctx context.Context, r Request, queries []int) ([]Numbered, error) {
-	if err := check.Some("numbers of labels", len(queries)); err != nil {
-		return nil, err
-	}
-	progress := r.Progress
-	r.Progress, r.Early, r.Agreement = nil, nil, 0
 	var out []Numbered
-	for i, n := range queries {
-		r.Queries = n
-		p, err := New(ctx, r)
-		c := Numbered{Queries: n, Plan: p}
-		if err != nil && !errors.As(err, &c.Refused) {
-			return nil, err
-		}
-		out = append(out, c)
-		if progress != nil {
-			progress(i+1, len(queries))
-		}
-	}
-	return out, nil
+	err := each(ctx, r, "numbers of labels", queries, func(r *Request, n int) { r.Queries = n },
+		func(n int, p *Plan, refused *InfeasibleError) { out = append(out, Numbered{n, p, refused}) })
+	return out, err
 }
 
 // nearBest is the share of the best worth from which on a number of labels is as good.
@@ -94,27 +79,41 @@ type Sized struct {
 // records: what that costs is in Size.Votes alone. Progress, unless nil, is called with the number
 // of sizes that were planned. The errors are New's. Cost: that of New for each.
 func Sizes(ctx context.Context, r Request, sizes []Size) ([]Sized, error) {
-	if err := check.Some("numbers of teachers", len(sizes)); err != nil {
-		return nil, err
+	var out []Sized
+	err := each(ctx, r, "numbers of teachers", sizes,
+		func(r *Request, size Size) { r.K, r.Affected, r.Votes = size.K, &size.Affected, size.Votes },
+		func(size Size, p *Plan, refused *InfeasibleError) {
+			s := Sized{Size: size, Refused: refused}
+			if p != nil {
+				s.Best = &p.Choices[0]
+			}
+			out = append(out, s)
+		})
+	return out, err
+}
+
+// each plans r, without advice, as set changes it for each of the values, and passes on the plan, or why nothing
+// keeps the budget.
+func each[T any](ctx context.Context, r Request, what string, values []T, set func(*Request, T),
+	planned func(T, *Plan, *InfeasibleError)) error {
+	if err := check.Some(what, len(values)); err != nil {
+		return err
 	}
 	progress := r.Progress
 	r.Progress, r.Early, r.Agreement = nil, nil, 0
-	var out []Sized
-	for i, size := range sizes {
-		r.K, r.Affected, r.Votes = size.K, &size.Affected, size.Votes
+	for i, x := range values {
+		set(&r, x)
 		p, err := New(ctx, r)
-		s := Sized{Size: size}
-		if err == nil {
-			s.Best = &p.Choices[0]
-		} else if !errors.As(err, &s.Refused) {
-			return nil, err
+		var refused *InfeasibleError
+		if err != nil && !errors.As(err, &refused) {
+			return err
 		}
-		out = append(out, s)
+		planned(x, p, refused)
 		if progress != nil {
-			progress(i+1, len(sizes))
+			progress(i+1, len(values))
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // Reaching returns the least K from which on all sizes that were planned agree as often as is

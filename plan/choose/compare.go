@@ -31,9 +31,9 @@ var errOnePrice = check.Namedf("the table is for many answers, which have one pr
 
 // promiseOfTables takes the promise of one answer from the first of the tables, where neither is
 // stated, and what is not stated of the teachers.
-func (r *Request) promiseOfTables() {
+func (r *Request) promiseOfTables() error {
 	if len(r.Tables) == 0 || r.Stated.M != nil || r.Stated.LabelEpsilon != nil {
-		return
+		return nil
 	}
 	var epsilon, delta, teachers, teacherDelta float64
 	var affected int
@@ -46,7 +46,8 @@ func (r *Request) promiseOfTables() {
 		p := t.Plurality.Problem()
 		epsilon, delta, affected, teachers = p.Epsilon, p.Delta, p.Affected, math.Inf(1)
 	default:
-		return
+		return usagef("%s is for many answers, which have one price together: it goes with %s and %s", t.Name,
+			pBudgetEpsilon, pBudgetDelta)
 	}
 	r.Stated.LabelEpsilon = &epsilon
 	r.Stated.Delta = cmp.Or(r.Stated.Delta, &delta)
@@ -55,6 +56,7 @@ func (r *Request) promiseOfTables() {
 		r.Stated.Epsilon = &teachers
 		r.Stated.TeacherDelta = cmp.Or(r.Stated.TeacherDelta, &teacherDelta)
 	}
+	return nil
 }
 
 // addTables adds the tables of whoever compares. Compare refuses those that promise too little, or
@@ -95,7 +97,9 @@ func PrepareComparison(r Request) (*Comparison, error) {
 			return nil, err
 		}
 	}
-	r.promiseOfTables()
+	if err := r.promiseOfTables(); err != nil {
+		return nil, err
+	}
 	r.Mechanism = ""
 	r.Solve.defaults()
 	c := &Comparison{r}

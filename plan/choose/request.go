@@ -155,6 +155,7 @@ const (
 	pShares         check.Parameter = "shares"
 	pCost           check.Parameter = "cost"
 	pBudgetEpsilon  check.Parameter = "budget epsilon"
+	pBudgetDelta    check.Parameter = "budget delta"
 )
 
 // Parameters that go with one kind of mechanism.

@@ -109,12 +109,9 @@ func request(s Stated, names []string) (r plan.Request, err error) {
 	if !r.Promised() {
 		r.Teachers = ""
 	}
-	// Checked here: the default law of no teachers would be another one's error, and a reach of 0 is all teachers.
-	if err := cmp.Or(check.Teachers(r.K), check.Classes(r.Classes)); err != nil {
+	// Checked here: the default law of no teachers would be another one's error.
+	if err := cmp.Or(check.Teachers(r.K), check.Classes(r.Classes), r.CheckReach(r.K)); err != nil {
 		return r, err
-	}
-	if r.Affected != nil && *r.Affected < 1 {
-		return r, check.Affected(*r.Affected, r.K)
 	}
 	if TooLarge(s) == nil {
 		if err := s.many().State(&r, names, prior.PriorMean); err != nil {

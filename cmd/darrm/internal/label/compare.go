@@ -258,11 +258,8 @@ func (f *compareFlags) request(c *cobra.Command, a *cli.App, paths []string) (r 
 	if err := f.read.prepare(c, paths); err != nil {
 		return r, err
 	}
-	if r, err = f.Asked(c, a, 0); err != nil {
-		return r, err
-	}
-	r.K, r.Classes, r.Names = f.read.options.K, len(f.read.options.Classes), f.read.classNames()
-	return r, nil
+	f.read.tell(&f.Request)
+	return f.Asked(c, a, 0)
 }
 
 // prepare checks the flags.
@@ -271,7 +268,6 @@ func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string) (*c
 	if err != nil {
 		return nil, err
 	}
-	r.Missing, r.Several = f.read.abstain(), f.read.several()
 	for _, path := range f.tables {
 		t, err := f.ReadAnyTable(c, a, path)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -220,36 +219,16 @@ func sharesOf(text string, names []string) ([]string, []float64, error) {
 	if text == "" {
 		return names, nil, nil
 	}
-	stated := map[string]float64{}
-	var order []string
-	for part := range strings.SplitSeq(text, ",") {
-		i := strings.LastIndex(part, "=")
-		if i < 0 {
-			return nil, nil, cli.Usagef("--shares = %q, but it must be CLASS=SHARE,…", text)
-		}
-		name := part[:i]
-		share, err := strconv.ParseFloat(part[i+1:], 64)
-		if _, twice := stated[name]; err != nil || twice {
-			return nil, nil, cli.Usagef("--shares: %q must be one number for each class", part)
-		}
-		stated[name] = share
-		order = append(order, name)
-	}
 	if names == nil {
-		names = order
+		for part := range strings.SplitSeq(text, ",") {
+			names = append(names, part[:max(0, strings.LastIndex(part, "="))])
+		}
 	}
 	if err := votes.CheckClasses(names, nil); err != nil {
 		return nil, nil, &release.UsageError{Err: fmt.Errorf("--shares: %w", err)}
 	}
-	shares := make([]float64, len(names))
-	for i, name := range names {
-		share, ok := stated[name]
-		if !ok || len(order) != len(names) {
-			return nil, nil, cli.Usagef("--shares must have each of the classes %s once", strings.Join(names, ", "))
-		}
-		shares[i] = share
-	}
-	return names, shares, nil
+	shares, err := choose.ParseShares(text, names)
+	return names, shares, err
 }
 
 // renderLaw writes a law for people.

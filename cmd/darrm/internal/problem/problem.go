@@ -14,7 +14,6 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/param"
 	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
@@ -106,11 +105,10 @@ func RegisterData(c *cobra.Command, data *string) {
 // Reach returns how many of k teachers one record can reach, and whether a flag states it.
 func (f *Flags) Reach(c *cobra.Command, k int) (int, bool, error) {
 	if f.Affected != nil {
-		var err error
-		if k > 0 && *f.Affected < 1 { // 0 would mean all of them to the library
-			err = check.Affected(*f.Affected, k)
+		if k == ensemble.AllTeachers {
+			return *f.Affected, true, nil
 		}
-		return *f.Affected, true, err
+		return *f.Affected, true, f.CheckReach(k)
 	}
 	if !c.Flags().Changed("data") {
 		return k, false, nil
@@ -132,13 +130,8 @@ const RequiredBudget = "m|label-eps"
 
 // problem returns the problem for k teachers that the flags describe, by default of these teachers.
 func (f *Flags) problem(c *cobra.Command, k int, teachers accountant.Cost) (constraints.Problem, error) {
-	if f.Affected != nil {
-		if err := check.Affected(*f.Affected, k); err != nil {
-			return constraints.Problem{}, err // 0 would mean all of them to the library
-		}
-	}
 	s, err := f.stated(c)
-	if err != nil {
+	if err := cmp.Or(err, f.CheckReach(k)); err != nil {
 		return constraints.Problem{}, err
 	}
 	s.Epsilon = cmp.Or(s.Epsilon, &teachers.Epsilon)
@@ -171,11 +164,8 @@ func (f *Flags) Of(c *cobra.Command, k, classes int) (ensemble.Stated, error) {
 // Asked returns the request that the flags describe, of a release or of a comparison. k is the
 // number of teachers, or 0 where the votes determine it.
 func (f *Flags) Asked(c *cobra.Command, a *cli.App, k int) (r choose.Request, err error) {
-	if f.Affected != nil && *f.Affected < 1 { // 0 would mean all of them to the library
-		if k > 0 {
-			return r, check.Affected(*f.Affected, k)
-		}
-		return r, check.Want("affected", *f.Affected, "at least 1, and at most the number of teachers")
+	if err := f.CheckReach(k); err != nil {
+		return r, err
 	}
 	r = f.Request
 	r.Stated, err = f.stated(c)
