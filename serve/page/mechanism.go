@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/darrm/darrm/internal/figure"
@@ -16,36 +15,6 @@ import (
 // most is the most points of a curve: more would not be seen.
 const most = 100
 
-// chart is a figure with its legend.
-type chart struct {
-	*plot.Plot
-	legend []figure.Entry
-}
-
-func (c *chart) curve(name string, points plotter.XYs, line draw.LineStyle, steps bool) error {
-	l, marks, err := plotter.NewLinePoints(points)
-	if err != nil {
-		return err
-	}
-	l.LineStyle = line
-	if steps {
-		l.StepStyle = plotter.PostStep
-	}
-	c.Add(l)
-	var glyph draw.GlyphStyle
-	if !steps && len(points) <= 60 {
-		glyph = draw.GlyphStyle{Color: line.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
-		marks.GlyphStyle = glyph
-		c.Add(marks)
-	}
-	c.legend = append(c.legend, figure.Entry{Name: name, Line: line, Glyph: glyph})
-	return nil
-}
-
-func (c *chart) sheet() figure.Sheet {
-	return figure.Sheet{Charts: [][]*plot.Plot{{c.Plot}}, Legend: c.legend}
-}
-
 // mechanismPicture draws γ of DaRRM, or how often the second class is the answer where the classes are told apart, and
 // of what has no γ how often the leading class is the answer. Nothing of it is computed from anybody's votes.
 func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
@@ -53,8 +22,8 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 	if plan.Mechanism().NoiseFunction() == nil {
 		return leadPicture(plan)
 	}
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", plan.Several().TeachersOf(k),
-		plan.Mechanism().PerAnswer()), "l, votes for the second class", "γ(l)")}
+	c := figure.NewChart(fmt.Sprintf("%d teachers, one answer %v-DP", plan.Several().TeachersOf(k),
+		plan.Mechanism().PerAnswer()), "l, votes for the second class", "γ(l)")
 	f := plan.Mechanism().NoiseFunction().Func()
 	var points plotter.XYs
 	c.X.Min, c.X.Max = 0, float64(k)
@@ -63,9 +32,9 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 		for l, phi := range f.Phi() {
 			points = append(points, plotter.XY{X: float64(l), Y: float64((1 + phi) / 2)})
 		}
-		err := c.curve("the second class is the answer", points, figure.Line(figure.Vermillion), false)
+		err := c.Dots("the second class is the answer", points, figure.Line(figure.Vermillion))
 		c.Y.Label.Text, c.Y.Min, c.Y.Max = "probability", 0, 1.04
-		return c.sheet(), "How often the second class is the answer, against its votes", err
+		return c.Sheet(), "How often the second class is the answer, against its votes", err
 	}
 	for l := range k + 1 {
 		if 2*l != k { // a tie is a coin, whatever γ
@@ -76,12 +45,12 @@ func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
 	if !f.Truthful() {
 		says = "γ: the majority is the answer so often, the minority where γ < 0; a coin otherwise"
 	}
-	if err := c.curve(says, points,
-		figure.Line(figure.Vermillion), false); err != nil {
+	if err := c.Dots(says, points,
+		figure.Line(figure.Vermillion)); err != nil {
 		return figure.Sheet{}, "", err
 	}
 	c.Y.Min, c.Y.Max = min(0, 1.04*c.Y.Min), 1.04 // as low as γ goes
-	return c.sheet(), "The noise function γ against the votes", nil
+	return c.Sheet(), "The noise function γ against the votes", nil
 }
 
 // leadPicture draws Pr[the leading class] against its votes, where all others are for one other
@@ -94,8 +63,8 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 	if most := m.Together().Most; most > 0 {
 		of = fmt.Sprintf("up to %d answers", most)
 	}
-	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, %s %v-DP", plan.Several().TeachersOf(s.K), s.Classes, of,
-		m.PerAnswer()), "votes for the leading class", "probability")}
+	c := figure.NewChart(fmt.Sprintf("%d teachers, %d classes, %s %v-DP", plan.Several().TeachersOf(s.K), s.Classes, of,
+		m.PerAnswer()), "votes for the leading class", "probability")
 	curve := func(name string, class, others int, line draw.LineStyle, of func([]float64) float64) error {
 		first := (s.K + others) / (others + 1) // as many as any other has
 		step := max(1, (s.K-first)/most)
@@ -108,7 +77,7 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 			points = append(points, plotter.XY{X: float64(l), Y: of(law)})
 		}
 		c.X.Min = min(c.X.Min, float64(first))
-		return c.curve(name, points, line, false)
+		return c.Dots(name, points, line)
 	}
 	c.X.Min, c.X.Max = float64(s.K), float64(s.K)
 	c.Y.Min, c.Y.Max = 0, 1.04
@@ -126,7 +95,7 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 				return figure.Sheet{}, "", err
 			}
 		}
-		return c.sheet(), says, nil
+		return c.Sheet(), says, nil
 	}
 	if t := m.AnswersTable(); t != nil && t.Problem().Named {
 		colours := []color.Color{figure.Vermillion, figure.Blue, figure.Green, figure.Purple}
@@ -136,7 +105,7 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 				return figure.Sheet{}, "", err
 			}
 		}
-		return c.sheet(), says, nil
+		return c.Sheet(), says, nil
 	}
 	leading := func(law []float64) float64 { return law[0] }
 	if err := curve("it is the answer, all other votes for one class", 0, 1,
@@ -155,7 +124,7 @@ func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
 			return figure.Sheet{}, "", err
 		}
 	}
-	return c.sheet(), says, nil
+	return c.Sheet(), says, nil
 }
 
 // spread returns counts where a class has lead votes and rest are spread over the next classes, the first after the last.

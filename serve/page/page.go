@@ -206,7 +206,7 @@ func latest(out *markup.Page, budget *release.BudgetView) {
 func spendingPicture(b *release.BudgetView, now time.Time) (string, error) {
 	first := b.Spending[0].Time
 	unit, name := axisUnit(now.Sub(first))
-	c := &chart{Plot: figure.New("", name+" since the first charge", "spent, % of the budget")}
+	c := figure.NewChart("", name+" since the first charge", "spent, % of the budget")
 	end := max(0, now.Sub(first).Seconds()/unit)
 	points := [2]plotter.XYs{}
 	granted := [2]float64{number(b.Granted.Epsilon), number(b.Granted.Delta)}
@@ -229,7 +229,7 @@ func spendingPicture(b *release.BudgetView, now time.Time) (string, error) {
 		if j == 1 {
 			line = figure.Line(figure.Vermillion, 5, 3)
 		}
-		if err := c.curve(name, p, line, true); err != nil {
+		if err := c.Steps(name, p, line); err != nil {
 			return "", err
 		}
 	}
@@ -237,7 +237,7 @@ func spendingPicture(b *release.BudgetView, now time.Time) (string, error) {
 	c.X.Min, c.X.Max = 0, max(end, 1e-3)
 	c.X.Tick.Marker, c.Y.Tick.Marker = plot.TickerFunc(figure.FewTicks),
 		plot.TickerFunc(figure.FewTicks)
-	return c.sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent",
+	return c.Sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent",
 		b.Share[0], b.Share[1]))
 }
 

@@ -222,7 +222,7 @@ func (o *sizesOutcome) json() any {
 
 // picture draws agreement against the number of teachers, and the agreement that is wanted.
 func (o *sizesOutcome) picture() (figure.Sheet, error) {
-	p := picture.NewChart(fmt.Sprintf("%s of %d classes within (%g, %g)", num.Count(o.r.Queries, "label"),
+	p := figure.NewChart(fmt.Sprintf("%s of %d classes within (%g, %g)", num.Count(o.r.Queries, "label"),
 		o.r.Classes,
 		o.r.Budget.Epsilon, o.r.Budget.Delta), "K, teachers", "expected agreement")
 	var points plotter.XYs

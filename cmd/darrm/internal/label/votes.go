@@ -183,7 +183,7 @@ func renderVotes(w *terminal.Page, d *votes.Description) error {
 
 // votesPicture draws the histogram.
 func votesPicture(d *votes.Description) (figure.Sheet, error) {
-	c := picture.NewChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries,
+	c := figure.NewChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries,
 		num.Percent(d.Agreement)), fmt.Sprintf("%s, of %d", d.HistogramTitle(), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {

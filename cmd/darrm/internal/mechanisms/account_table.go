@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
@@ -112,7 +111,7 @@ func wide(c color.Color, width float64) draw.LineStyle {
 
 // statementPicture draws ε against Q, both axes logarithmic.
 func statementPicture(s *ensemble.Statement, o ensemble.StatementOptions) (figure.Sheet, error) {
-	p := picture.NewChart(fmt.Sprintf("%d teachers, one answer (%g, %.3g)-DP, δ' = %g", s.K,
+	p := figure.NewChart(fmt.Sprintf("%d teachers, one answer (%g, %.3g)-DP, δ' = %g", s.K,
 		s.PerAnswer.Epsilon, s.PerAnswer.Delta, s.Slack), "Q, answers released",
 		"ε of all of them, rounded up")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}

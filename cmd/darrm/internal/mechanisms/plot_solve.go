@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
@@ -29,7 +28,7 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	if byName {
 		drawn = "Pr[label = 1]"
 	}
-	c := picture.NewChart(fmt.Sprintf("%d teachers, one answer (%s, %.3g)-DP", problem.K,
+	c := figure.NewChart(fmt.Sprintf("%d teachers, one answer (%s, %.3g)-DP", problem.K,
 		problem.TotalDecimal(), problem.Delta), "l, votes for 1", drawn)
 	add := func(i int, name string, f gamma.Func) error {
 		var points plotter.XYs
@@ -66,7 +65,7 @@ func marginPicture(t *plurality.Table) (figure.Sheet, error) {
 	p := t.Problem()
 	margins := t.Margins(0)
 	baselines := t.Baselines()
-	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K,
+	c := figure.NewChart(fmt.Sprintf("%d teachers, %d classes, one answer (%v, %.3g)-DP", p.K,
 		p.Classes,
 		p.Epsilon, p.Delta),
 		"lead of the first class, in votes", "Pr[a plurality class]")
@@ -130,7 +129,7 @@ func answersPicture(ctx context.Context, t *answers.Table) (figure.Sheet, error)
 			guesses = append(guesses, plotter.XY{X: float64(lead), Y: guess[lead] / w})
 		}
 	}
-	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes, %d answers (%v, %.3g)-DP together", p.K, p.Classes,
+	c := figure.NewChart(fmt.Sprintf("%d teachers, %d classes, %d answers (%v, %.3g)-DP together", p.K, p.Classes,
 		p.Answers, p.Epsilon, p.Delta), "lead of the first class, in votes", "Pr[a plurality class]")
 	if err := cmp.Or(c.Curve(0, fmt.Sprintf("this table: value %.4f", t.Value), points),
 		c.Line("a guess", guesses, figure.Line(figure.Grey, 1, 3))); err != nil {
@@ -145,7 +144,7 @@ func answersPicture(ctx context.Context, t *answers.Table) (figure.Sheet, error)
 // gapPicture draws the gap against the time that it took to prove it.
 func gapPicture(t *plurality.Table, gaps []solve.Progress) (figure.Sheet, error) {
 	p := t.Problem()
-	c := picture.NewChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K,
+	c := figure.NewChart(fmt.Sprintf("%d teachers, %d classes: how far from the optimum", p.K,
 		p.Classes),
 		"seconds", "gap between value and bound")
 	var points plotter.XYs

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
-	"github.com/darrm/darrm/cmd/darrm/internal/picture"
 	"github.com/darrm/darrm/internal/figure"
 )
 
@@ -89,10 +88,10 @@ func planSweepPicture(axes []sweepAxis) (sweepPlan, error) {
 		}
 		plan.rows = append(plan.rows, at)
 	}
-	if len(plan.curves) > len(picture.CurveStyles) {
+	if len(plan.curves) > len(figure.CurveStyles) {
 		return plan, cli.Usagef(
 			"--plot would need %d curves, but can draw at most %d: sweep fewer values beside --%s",
-			len(plan.curves), len(picture.CurveStyles), plan.x.name)
+			len(plan.curves), len(figure.CurveStyles), plan.x.name)
 	}
 	return plan, nil
 }
@@ -121,7 +120,7 @@ func (k *sweepOf[P, T]) picture(p sweepPlan, rows []sweepRow) (figure.Sheet, err
 	if len(p.curves) == 1 {
 		title += ", and the baselines"
 	}
-	c := picture.NewChart(title, p.x.title, k.y)
+	c := figure.NewChart(title, p.x.title, k.y)
 	lo, hi, top := math.Inf(1), 0.0, 0.0
 	add := func(i int, name string, column, curve int) error {
 		var points plotter.XYs

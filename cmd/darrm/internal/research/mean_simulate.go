@@ -239,7 +239,7 @@ func axisOf(g sketch.Grid) (*simulationAxis, error) {
 
 // picture draws the measured errors as curves, one for each estimator.
 func (x *simulationAxis) picture(rows []sketch.GridRow) (figure.Sheet, error) {
-	c := picture.NewChart("", x.name, "mean squared error")
+	c := figure.NewChart("", x.name, "mean squared error")
 	var order []sketch.Estimator
 	points := map[sketch.Estimator]plotter.XYs{}
 	for _, r := range rows {
@@ -250,7 +250,7 @@ func (x *simulationAxis) picture(rows []sketch.GridRow) (figure.Sheet, error) {
 	}
 	for i, e := range order {
 		slices.SortFunc(points[e], func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
-		if err := c.Curve(i%len(picture.CurveStyles), e.Title(), points[e]); err != nil {
+		if err := c.Curve(i%len(figure.CurveStyles), e.Title(), points[e]); err != nil {
 			return figure.Sheet{}, err
 		}
 	}
