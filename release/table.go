@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -69,15 +70,26 @@ type claim[T any] interface {
 
 // Encode writes the table as its file.
 func (t Table) Encode(w io.Writer) error {
+	return t.Document().Encode(w)
+}
+
+// Document is a table as JSON, and as a file.
+type Document interface {
+	json.Marshaler
+	Encode(io.Writer) error
+}
+
+// Document returns the one table that is there.
+func (t Table) Document() Document {
 	switch {
 	case t.Answers != nil:
-		return t.Answers.Encode(w)
+		return t.Answers
 	case t.Plurality != nil:
-		return t.Plurality.Encode(w)
+		return t.Plurality
 	case t.Noise != nil:
-		return t.Noise.Encode(w)
+		return t.Noise
 	}
-	return t.Gamma.Encode(w)
+	return t.Gamma
 }
 
 // Verdict returns in one sentence what ReadTable found of the table.

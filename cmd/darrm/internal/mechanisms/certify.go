@@ -130,8 +130,7 @@ func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	if err := a.Print(func(w *terminal.Page) error { return o.render(w, f.out) }); err != nil {
 		return err
 	}
-	cost, _, _, _ := o.promise()
-	if reason, worthless := ensemble.Worthless(cost, 0); worthless {
+	if reason, worthless := ensemble.Worthless(o.mechanism.PerAnswer(), 0); worthless {
 		a.Fact("WARNING:", reason)
 	}
 	return nil
@@ -155,11 +154,12 @@ func (f *certifyFlags) statement(c *cobra.Command) (ensemble.Stated, error) {
 
 // certified is the printed form of a mechanism that was certified.
 type certified struct {
-	path    string // of the file
-	result  *certify.Result
-	table   release.Table
-	epsilon bool // ε was stated, and δ is what was proved
-	reached bool // how many teachers a record reaches was stated
+	path      string // of the file
+	result    *certify.Result
+	table     release.Table
+	mechanism *ensemble.Mechanism // of the table
+	epsilon   bool                // ε was stated, and δ is what was proved
+	reached   bool                // how many teachers a record reaches was stated
 }
 
 func newCertified(ctx context.Context, a *cli.App, path string,
@@ -188,51 +188,40 @@ func newCertified(ctx context.Context, a *cli.App, path string,
 	default:
 		r.Plurality.Version = cli.Version
 	}
-	return o, nil
-}
-
-// promise returns what the table is certified for.
-func (o *certified) promise() (cost accountant.Cost, k, classes, affected int) {
-	if t := o.result.Gamma; t != nil {
-		p := t.Problem()
-		return accountant.Cost{Epsilon: p.TotalEpsilon, Delta: p.Delta}, p.K, 2, p.Affected
-	}
-	if t := o.result.Answers; t != nil {
-		p := t.Problem()
-		return accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, p.K, p.Classes, p.Affected
-	}
-	p := o.result.Plurality.Problem()
-	return accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}, p.K, p.Classes, p.Affected
+	p, err := o.table.Plan(r.Neighbours)
+	o.mechanism = p.Mechanism()
+	return o, err
 }
 
 func (o *certified) render(w *terminal.Page, out string) error {
-	cost, k, classes, affected := o.promise()
-	what := fmt.Sprintf("a noise function γ of K = %d teachers, ", k)
+	of, cost := o.mechanism.Setting(), o.mechanism.PerAnswer()
+	var what string
 	if t := o.result.Gamma; t != nil {
+		apart := ""
 		if !t.Func().Symmetric() {
-			what = fmt.Sprintf("a noise function γ of K = %d teachers that tells the labels apart, ", k)
+			apart = " that tells the labels apart"
 		}
-		what += teachers(t.Problem())
-	} else if o.result.Answers != nil {
-		what = fmt.Sprintf("a mechanism for K = %d votes for %d classes that tells them apart; nothing is presumed of the "+
-			"teachers", k, classes)
+		what = fmt.Sprintf("a noise function γ of K = %d teachers%s, %s", of.K, apart, teachers(t.Problem()))
 	} else {
-		what = fmt.Sprintf("a mechanism for K = %d votes for %d classes; nothing is presumed of the "+
-			"teachers", k, classes)
+		apart := ""
+		if o.result.Answers != nil {
+			apart = " that tells them apart"
+		}
+		what = fmt.Sprintf("a mechanism for K = %d votes for %d classes%s; nothing is presumed of the teachers", of.K, of.Classes, apart)
 	}
 	w.Fact("given:", o.path+", "+what)
-	reach := fmt.Sprintf("at most %d of the teachers", affected)
+	reach := fmt.Sprintf("at most %d of the teachers", of.Affected)
 	if !o.reached {
 		reach = "any number of the teachers (not stated, so the worst case)"
 	}
 	w.Fact("one record:", fmt.Sprintf("reaches %s; neighbours %s", reach, o.result.Neighbours))
-	of := [2]string{"ε", "δ"}
+	stated := [2]string{"ε", "δ"}
 	if o.epsilon {
-		of = [2]string{"δ", "ε"}
+		stated = [2]string{"δ", "ε"}
 	}
 	w.Fact("proved:", fmt.Sprintf("one label is (%v, %v)-differentially private; for this %s "+
 		"it is the "+
-		"smallest %s that the certificate shows", cost.Epsilon, cost.Delta, of[1], of[0]))
+		"smallest %s that the certificate shows", cost.Epsilon, cost.Delta, stated[1], stated[0]))
 	w.Fact("rounding:", fmt.Sprintf("to multiples of 2^-53; no probability changed by more than %s. "+
 		"Nothing was shrunk", num.Outward(o.result.Change, 2, true)))
 	if out == "" {
@@ -248,7 +237,7 @@ func (o *certified) render(w *terminal.Page, out string) error {
 }
 
 func (o *certified) json() any {
-	cost, k, classes, affected := o.promise()
+	of := o.mechanism.Setting()
 	proved := "epsilon"
 	if o.epsilon {
 		proved = "delta"
@@ -263,17 +252,7 @@ func (o *certified) json() any {
 		Proved     string              `json:"proved"` // of per_label; the other one was stated
 		Change     float64             `json:"largest_change"`
 		Table      json.Marshaler      `json:"table"`
-	}{k, classes, affected, o.reached, o.result.Neighbours, cost, proved, o.result.Change, o.encoder()}
-}
-
-func (o *certified) encoder() json.Marshaler {
-	if o.result.Gamma != nil {
-		return o.result.Gamma
-	}
-	if o.result.Answers != nil {
-		return o.result.Answers
-	}
-	return o.result.Plurality
+	}{of.K, of.Classes, of.Affected, o.reached, o.result.Neighbours, o.mechanism.PerAnswer(), proved, o.result.Change, o.table.Document()}
 }
 
 // NewVerify makes the command that checks a table.
