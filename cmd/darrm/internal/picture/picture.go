@@ -3,7 +3,6 @@ package picture
 import (
 	"io"
 
-
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/internal/figure"
 )
