@@ -92,7 +92,7 @@ func whole(space *plurality.Space, p []float64) []uint64 {
 // orders.
 func renyiLink(order, moment float64) *answers.Link {
 	return answers.NewLink(func(p, q float64) float64 {
-		return math.Log(max(excess(order, p, q), excess(order, q, p)) / moment)
+		return math.Log(excess(order, p, q) / moment)
 	})
 }
 
@@ -144,7 +144,9 @@ func ofLeads(s *answers.System, a []float64) []float64 {
 	return p
 }
 
-// excess returns Σ P^α·P'^(1-α) - 1 of two coins of bias p and q.
+// excess returns the larger of Σ P^α·P'^(1-α) - 1 and Σ P'^α·P^(1-α) - 1 of two coins of bias p and q: the
+// powers of one are those of the other, inverted.
 func excess(order, p, q float64) float64 {
-	return q*math.Pow(p/q, order) + (1-q)*math.Pow((1-p)/(1-q), order) - 1
+	heads, tails := math.Pow(p/q, order), math.Pow((1-p)/(1-q), order)
+	return max(float64(q*heads)+float64((1-q)*tails), p/heads+(1-p)/tails) - 1
 }

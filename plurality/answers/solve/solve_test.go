@@ -202,7 +202,7 @@ func TestChainIsTheLargest(t *testing.T) {
 					continue
 				}
 				for _, pair := range [][2]float64{{at(lead), at(to)}, {at(to), at(lead)}} {
-					if x := excess(order, pair[0], pair[1]); min(pair[0], 1-pair[0], pair[1], 1-pair[1]) > 1e-7 &&
+					if x := momentOf(order, pair[0], pair[1]); min(pair[0], 1-pair[0], pair[1], 1-pair[1]) > 1e-7 &&
 						x > r*(1+1e-6) {
 						rt.Fatalf("K=%d t=%d: from lead %d to %d the moment is %v, above %v", p.K, p.Affected, lead, to, x, r)
 					}
@@ -213,7 +213,7 @@ func TestChainIsTheLargest(t *testing.T) {
 					if to == p.Affected {
 						from = 1 - more
 					}
-					if excess(order, from, more) <= r && excess(order, more, from) <= r {
+					if momentOf(order, from, more) <= r && momentOf(order, more, from) <= r {
 						rt.Fatalf("K=%d t=%d: at lead %d more than %v is allowed after %v", p.K, p.Affected, to, x, from)
 					}
 				}
@@ -495,4 +495,9 @@ func TestVotesOfImages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// momentOf returns Σ P^α·P'^(1-α) - 1 of two coins of bias p and q.
+func momentOf(order, p, q float64) float64 {
+	return q*math.Pow(p/q, order) + (1-q)*math.Pow((1-p)/(1-q), order) - 1
 }
