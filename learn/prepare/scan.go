@@ -52,20 +52,18 @@ func scan(t *data.Table, m *Map, visit func(r *row) error) error {
 			return missingColumn(t, "weight column", m.Weight)
 		}
 	}
-	next, place := m.text, "line"
+	rows, place := cells{t: t}, "line"
 	if t.HasNumbers() {
-		next, place = m.numbers, "record"
+		place = "record"
 	}
 	var r row
 	for {
-		r.x, r.y, r.w = r.x[:0], math.NaN(), math.NaN()
-		err := next(t, at, &r)
-		var inCell *cellError
-		switch {
-		case errors.As(err, &inCell):
-			return &placed{place, r.line, ", ", inCell.error} // "column …"
-		case err != nil:
+		var err error
+		if r.line, err = rows.next(); err != nil {
 			return ended(err)
+		}
+		if err := m.record(&rows, at, &r); err != nil {
+			return &placed{place, r.line, ", ", err} // "column …"
 		}
 		if err := visit(&r); err != nil {
 			return &placed{place, r.line, ": ", err}
@@ -84,90 +82,84 @@ type placed struct {
 func (e *placed) Error() string { return fmt.Sprintf("%s %d%s%v", e.place, e.line, e.sep, e.err) }
 func (e *placed) Unwrap() error { return e.err }
 
-// cellError is an error of a cell, not of reading.
-type cellError struct{ error }
+// cells are a row of a table: of text, or of numbers, NaN where one is missing.
+type cells struct {
+	t       *data.Table
+	texts   []string
+	numbers []float64 // nil of a table of text
+}
 
-// text makes a record of the next row of text.
-func (m *Map) text(t *data.Table, at places, r *row) (err error) {
-	var cells []string
-	if cells, r.line, err = t.Next(); err != nil {
-		return err
+// next reads the next row, and returns its line or its number.
+func (c *cells) next() (line int, err error) {
+	if c.t.HasNumbers() {
+		c.numbers, line, err = c.t.Numbers()
+	} else {
+		c.texts, line, err = c.t.Next()
 	}
+	return line, err
+}
+
+// number returns the number of a cell, of text as most have it. ok is false of any other cell, which text returns.
+func (c *cells) number(i int) (x float64, ok bool) {
+	if c.numbers != nil {
+		x = c.numbers[i]
+		return x, !math.IsNaN(x - x) // neither missing nor infinite
+	}
+	if c.t.DecimalComma {
+		return 0, false
+	}
+	return data.Digits(c.texts[i])
+}
+
+// text returns the text of a cell, whose number has a point.
+func (c *cells) text(i int, column Column) (string, error) {
+	switch {
+	case c.numbers != nil:
+		return data.NumberText(c.numbers[i]), nil
+	case c.t.DecimalComma:
+		return column.point(c.texts[i])
+	}
+	return c.texts[i], nil
+}
+
+// record makes a record of the row.
+func (m *Map) record(c *cells, at places, r *row) error {
+	r.x, r.y, r.w = r.x[:0], math.NaN(), math.NaN()
 	for i := range m.Features {
-		c, cell := &m.Features[i], cells[at.features[i]]
-		if c.Categories == nil && !t.DecimalComma {
-			if x, ok := data.Digits(cell); ok { // most cells
-				r.x = append(r.x, c.mapped(x))
-				if c.own() {
+		column, from := &m.Features[i], at.features[i]
+		if column.Categories == nil {
+			if x, ok := c.number(from); ok {
+				r.x = append(r.x, column.mapped(x))
+				if column.own() {
 					r.x = append(r.x, 0)
 				}
 				continue
 			}
 		}
-		if t.DecimalComma {
-			cell, err = c.point(cell)
-		}
+		cell, err := c.text(from, *column)
 		if err == nil {
-			r.x, err = c.append(r.x, cell)
+			r.x, err = column.append(r.x, cell)
 		}
 		if err != nil {
-			return &cellError{err}
+			return err
 		}
 	}
 	if at.response >= 0 {
-		cell := cells[at.response]
-		if t.DecimalComma {
-			cell, err = m.Response.point(cell)
-		}
+		cell, err := c.text(at.response, m.Response.Column)
 		if err == nil {
 			r.y, err = m.Response.value(cell)
 		}
 		if err != nil {
-			return &cellError{err}
+			return err
 		}
 	}
 	if at.weight >= 0 {
-		cell := cells[at.weight]
-		if t.DecimalComma {
-			cell, err = Column{Name: m.Weight}.point(cell)
-		}
+		cell, err := c.text(at.weight, Column{Name: m.Weight})
 		if err == nil {
 			r.w, err = m.weight(cell)
 		}
 		if err != nil {
-			return &cellError{err}
-		}
-	}
-	return nil
-}
-
-// numbers makes a record of the next row of numbers: that of their text.
-func (m *Map) numbers(t *data.Table, at places, r *row) (err error) {
-	var cells []float64
-	if cells, r.line, err = t.Numbers(); err != nil {
-		return err
-	}
-	for i := range m.Features {
-		c, v := &m.Features[i], cells[at.features[i]]
-		if c.Categories != nil || math.IsNaN(v-v) { // a word, missing or infinite
-			if r.x, err = c.append(r.x, data.NumberText(v)); err != nil {
-				return &cellError{err}
-			}
-			continue
-		}
-		r.x = append(r.x, c.mapped(v))
-		if c.own() {
-			r.x = append(r.x, 0)
-		}
-	}
-	if at.response >= 0 {
-		if r.y, err = m.Response.value(data.NumberText(cells[at.response])); err != nil {
-			return &cellError{err}
-		}
-	}
-	if at.weight >= 0 {
-		if r.w, err = m.weight(data.NumberText(cells[at.weight])); err != nil {
-			return &cellError{err}
+			return err
 		}
 	}
 	return nil
