@@ -249,6 +249,30 @@ func (a *App) DeliverTo(flag, path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// Bytes returns what writes b.
+func Bytes(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+}
+
+// CheckFiles refuses, before anything is read, an --out or another file to be written that would overwrite what is
+// read or cannot be made. It takes the files beside --out.
+func CheckFiles(out string, files ...release.File) error {
+	if err := release.CheckPaths(out, "", "", files...); err != nil {
+		return err
+	}
+	for _, f := range append(files, release.File{Path: out, Written: true}) {
+		if f.Written {
+			if err := (release.FileOutput{Path: f.Path, Name: f.Name}).CheckPlace(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // DeliverJSON delivers a value as indented JSON.
 func (a *App) DeliverJSON(path string, v any) error {
 	return a.Deliver(path, func(w io.Writer) error { return EncodeJSON(w, v) })

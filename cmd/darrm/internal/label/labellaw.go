@@ -3,7 +3,6 @@ package label
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -128,7 +127,7 @@ func (f *labelLawFlags) run(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	err = a.Deliver(f.out, func(w io.Writer) error { _, err := w.Write(data); return err })
+	err = a.Deliver(f.out, cli.Bytes(data))
 	if err != nil || f.out == "" || f.out == "-" || a.JSON {
 		return err
 	}

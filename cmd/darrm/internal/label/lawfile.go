@@ -2,7 +2,6 @@ package label
 
 import (
 	"context"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ func (f *aggregateFlags) writeLaw(c *cobra.Command, a *cli.App, g choose.Choice)
 	if err != nil {
 		return err
 	}
-	return a.DeliverTo("label-law", f.labelLaw, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return a.DeliverTo("label-law", f.labelLaw, cli.Bytes(data))
 }
 
 // law returns the document of --label-law. It depends on the mechanism and on public priors alone.

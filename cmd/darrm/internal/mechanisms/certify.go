@@ -100,10 +100,7 @@ func (f *certifyFlags) run(c *cobra.Command, a *cli.App, path string) error {
 		return err
 	}
 	// before anything is read
-	if err := release.CheckPaths(f.out, "", "", release.File{Name: "FILE", Path: path}); err != nil {
-		return err
-	}
-	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
+	if err := cli.CheckFiles(f.out, release.File{Name: "FILE", Path: path}); err != nil {
 		return err
 	}
 	more, err := f.statement(c)

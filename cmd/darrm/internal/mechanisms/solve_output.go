@@ -3,7 +3,6 @@ package mechanisms
 import (
 	"bytes"
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -82,14 +81,8 @@ func drawTable(ctx context.Context, t release.Table, file string) ([]byte, error
 // deliver writes the files and the result. After an interruption it leaves stdout empty if a file
 // has the table.
 func (o *solveOutput) deliver(a *cli.App, to solveFiles, interrupted bool) error {
-	raw := func(data []byte) func(io.Writer) error {
-		return func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		}
-	}
 	if to.table() {
-		if err := a.Deliver(to.out, raw(o.encoded)); err != nil {
+		if err := a.Deliver(to.out, cli.Bytes(o.encoded)); err != nil {
 			return err
 		}
 	}
@@ -97,7 +90,7 @@ func (o *solveOutput) deliver(a *cli.App, to solveFiles, interrupted bool) error
 		if o.undrawn != nil {
 			return o.undrawn
 		}
-		if err := a.DeliverTo("plot", to.plot, raw(o.picture)); err != nil {
+		if err := a.DeliverTo("plot", to.plot, cli.Bytes(o.picture)); err != nil {
 			return err
 		}
 	}
@@ -112,7 +105,7 @@ func (o *solveOutput) deliver(a *cli.App, to solveFiles, interrupted bool) error
 	if interrupted && to.table() {
 		return nil
 	}
-	return a.Deliver("", raw(o.stdout))
+	return a.Deliver("", cli.Bytes(o.stdout))
 }
 
 // write delivers a table that nothing interrupted, and returns what the cache could not keep.

@@ -120,7 +120,7 @@ file of your own.`,
 			if err != nil {
 				return &release.UsageError{Err: err}
 			}
-			return a.Deliver(out, func(w io.Writer) error { _, err := w.Write(b); return err })
+			return a.Deliver(out, cli.Bytes(b))
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "write the definition to this file instead of stdout")

@@ -97,10 +97,7 @@ func (f *encodeFlags) run(c *cobra.Command, a *cli.App, path string) error {
 	if err != nil {
 		return &release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	if err := a.Deliver(f.out, func(w io.Writer) error {
-		_, err := w.Write(message)
-		return err
-	}); err != nil {
+	if err := a.Deliver(f.out, cli.Bytes(message)); err != nil {
 		return err
 	}
 	if a.JSON && f.out != "-" {
@@ -146,10 +143,7 @@ func (f *encodeFlags) encodeAll(a *cli.App, path string, m npy.Matrix) error {
 	}
 	for i, message := range messages {
 		name := filepath.Join(f.out, strconv.FormatUint(f.client+uint64(i), 10)+".msg")
-		if err := a.Deliver(name, func(w io.Writer) error {
-			_, err := w.Write(message)
-			return err
-		}); err != nil {
+		if err := a.Deliver(name, cli.Bytes(message)); err != nil {
 			return err
 		}
 	}

@@ -41,11 +41,7 @@ With --no-header the names are the columns' numbers.
 			if err := f.onlyHeaders(args[0]); err != nil {
 				return err
 			}
-			if err := release.CheckPaths(out, "", "",
-				release.File{Name: "FILE", Path: args[0]}); err != nil {
-				return err
-			}
-			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
+			if err := cli.CheckFiles(out, release.File{Name: "FILE", Path: args[0]}); err != nil {
 				return err
 			}
 			s, err := f.schema(c, a, args[0])

@@ -92,28 +92,11 @@ func readRun(a *cli.App, c *cobra.Command,
 	return p, r, federatedFault(round, err)
 }
 
-// deliverFile writes a command's file to --out and its report as JSON to stdout.
-func deliverFile(a *cli.App, out string, file []byte, report any) error {
-	if err := a.Deliver(out, func(w io.Writer) error {
-		_, err := w.Write(file)
-		return err
-	}); err != nil {
-		return err
-	}
-	if a.JSON && out != "-" {
-		return a.DeliverJSON("", report)
-	}
-	return nil
-}
-
-// deliverOnce writes a round's file as deliverFile does, and keeps an equal file that is there.
+// deliverOnce writes a round's file to --out and its report as JSON to stdout. It keeps an equal file that is there.
 func deliverOnce(ctx context.Context, a *cli.App, out string, file []byte,
 	report func(unchanged bool) any) error {
 	before, err := release.WriteOnce(ctx, fmt.Sprintf("--out = %q", out),
-		release.FileOutput{Path: out, Stdout: a.Out}, func(w io.Writer) error {
-			_, err := w.Write(file)
-			return err
-		})
+		release.FileOutput{Path: out, Stdout: a.Out}, cli.Bytes(file))
 	if err != nil {
 		return err
 	}
@@ -148,14 +131,9 @@ func (f *siloFlags) register(c *cobra.Command) {
 
 // registerRecords adds the flags of a silo's records and of what pays for them.
 func (f *siloFlags) registerRecords(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar(&f.private, "private", "", "file of the silo's private records")
-	cli.TakesFile(c, "private", cli.RecordFiles...)
-	fl.StringVar(&f.labels, "labels", "",
-		"IDX file of the labels of --private, which are its responses")
-	cli.TakesFile(c, "labels", cli.IdxFiles...)
+	registerPrivate(c, &f.private, &f.labels, "file of the silo's private records")
 	f.recordFlags.register(c)
-	fl.StringVar(&f.ledger, "ledger", "",
+	c.Flags().StringVar(&f.ledger, "ledger", "",
 		"the ledger of these records (darrm budget init): it pays for the run with the first answer, "+
 			"and refuses a second answer to a round")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)

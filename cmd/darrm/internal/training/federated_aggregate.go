@@ -45,17 +45,10 @@ rounds and models may be published: the price covers them together.`,
 }
 
 func runAggregateRound(c *cobra.Command, a *cli.App, args []string, out, modelPath string) error {
-	reads := []release.File{{Name: "PLAN", Path: args[0]}, {Name: "ROUND", Path: args[1]},
-		{Name: "ANSWER", Path: args[2]}}
-	if err := release.CheckPaths(out, "", "", append(reads,
-		release.File{Name: "--model", Path: modelPath, Written: true})...); err != nil {
+	files := []release.File{{Name: "PLAN", Path: args[0]}, {Name: "ROUND", Path: args[1]},
+		{Name: "ANSWER", Path: args[2]}, {Name: "--model", Path: modelPath, Written: true}}
+	if err := cli.CheckFiles(out, files...); err != nil {
 		return err
-	}
-	for _, file := range []release.File{{Name: "--out", Path: out},
-		{Name: "--model", Path: modelPath}} {
-		if err := (release.FileOutput{Path: file.Path, Name: file.Name}).CheckPlace(); err != nil {
-			return err
-		}
 	}
 	p, r, err := readRun(a, c, args[0], args[1])
 	if err != nil {

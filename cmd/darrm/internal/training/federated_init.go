@@ -2,7 +2,6 @@ package training
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -74,15 +73,11 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	if err := f.Check(c); err != nil {
 		return err
 	}
-	if err := release.CheckPaths(f.out, "", "", release.File{Name: "--round", Path: f.round,
-		Written: true}); err != nil {
+	round := release.File{Name: "--round", Path: f.round, Written: true}
+	if err := cli.CheckFiles(f.out, round); err != nil {
 		return err
 	}
-	for _, file := range []release.File{{Name: "--out", Path: f.out},
-		{Name: "--round", Path: f.round}} {
-		if err := (release.FileOutput{Path: file.Path, Name: file.Name}).CheckPlace(); err != nil {
-			return err
-		}
+	for _, file := range []release.File{{Name: "--out", Path: f.out}, round} {
 		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
 			return &release.OutputError{Err: fmt.Errorf("%s = %q, but the file exists: silos may use it "+
 				"already, and no run can continue without its plan", file.Name, file.Path)}
@@ -123,10 +118,7 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	if f.round != "" {
-		if err := a.DeliverTo("round", f.round, func(w io.Writer) error {
-			_, err := w.Write(first)
-			return err
-		}); err != nil {
+		if err := a.DeliverTo("round", f.round, cli.Bytes(first)); err != nil {
 			return err
 		}
 	}
@@ -135,7 +127,10 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 		a.Say("plan %s", p.Digest())
 	}
 	reports, least := p.Federated().Expected(p.Rounds() - 1)
-	return deliverFile(a, f.out, plan, struct {
+	if err := a.Deliver(f.out, cli.Bytes(plan)); err != nil || !a.JSON || f.out == "-" {
+		return err
+	}
+	return a.DeliverJSON("", struct {
 		Plan         string          `json:"plan"`
 		Method       string          `json:"method"`
 		Cost         accountant.Cost `json:"cost"`

@@ -3,7 +3,6 @@ package training
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -128,10 +127,7 @@ the same.`,
 			if err != nil {
 				return err
 			}
-			if err := output.Write(c.Context(), func(w io.Writer) error {
-				_, err := w.Write(file)
-				return err
-			}); err != nil {
+			if err := output.Write(c.Context(), cli.Bytes(file)); err != nil {
 				return err
 			}
 			if a.JSON && out != "-" {
@@ -163,11 +159,10 @@ func (f *runFlags) runRole(c *cobra.Command, a *cli.App) error {
 	if err := cli.Require(c, needs[f.role]...); err != nil {
 		return err
 	}
+	takes := append(needs[f.role], map[string][]string{roleShuffler: {"patience"}, roleSilo: {"labels", "accept-weak"}}[f.role]...)
 	for _, name := range []string{"secrets", "plan", "pass", "private", "ledger", "labels",
 		"accept-weak", "patience"} {
-		silos := !slices.Contains([]string{"patience", "plan", "secrets"}, name)
-		if c.Flags().Changed(name) && (f.role == roleLeader || silos && f.role != roleSilo ||
-			name == "patience" && f.role != roleShuffler) {
+		if c.Flags().Changed(name) && !slices.Contains(takes, name) {
 			return cli.Usagef("--%s is not for --role %s", name, f.role)
 		}
 	}
@@ -177,50 +172,45 @@ func (f *runFlags) runRole(c *cobra.Command, a *cli.App) error {
 	if err := f.place.Prepare(); err != nil {
 		return err
 	}
-	w := &watch{app: a, once: f.once}
-	bar := cli.NewProgress(a)
-	defer bar.Stop()
-	w.show = bar.Count("federated run", "rounds")
-	step, err := f.begin(c, a, w)
+	start, err := f.begin(c, a)
 	if err != nil {
 		return err
 	}
-	return w.follow(c.Context(), a, f.role, step)
+	bar := cli.NewProgress(a)
+	defer bar.Stop()
+	w := &watch{app: a, once: f.once, show: bar.Count("federated run", "rounds")}
+	w.plan = func(ctx context.Context) (*rounds.Run, error) { return f.place.OwnPlan(ctx, f.plan) }
+	if f.role == roleLeader {
+		w.plan = f.place.Plan
+	}
+	return w.follow(c.Context(), f.role, start)
 }
 
-// begin returns what a role does again and again. It has the shuffler's key ready at once.
-func (f *runFlags) begin(c *cobra.Command, a *cli.App, w *watch) (
-	step func(context.Context, *rounds.Run) (folder.State, error), err error) {
-	w.plan = func(ctx context.Context) (*rounds.Run, error) { return f.place.OwnPlan(ctx, f.plan) }
+// step is what a role does again and again.
+type step func(context.Context) (folder.State, error)
+
+// begin returns what makes the step of a role once the plan is there. It has the shuffler's key ready at once.
+func (f *runFlags) begin(c *cobra.Command, a *cli.App) (start func(*rounds.Run) (step, error), err error) {
 	switch f.role {
 	case roleLeader:
-		w.plan = f.place.Plan
-		var l *folder.Leader
-		return func(ctx context.Context, run *rounds.Run) (folder.State, error) {
-			if l == nil {
-				l = &folder.Leader{Place: f.place, Run: run}
-			}
-			s, last, err := l.Step(ctx)
-			if err == nil && last != nil {
-				err = f.publishModel(ctx, a, run, last)
-			}
-			return s, err
+		return func(run *rounds.Run) (step, error) {
+			l := &folder.Leader{Place: f.place, Run: run}
+			return func(ctx context.Context) (folder.State, error) {
+				s, last, err := l.Step(ctx)
+				if err == nil && last != nil {
+					err = f.publishModel(ctx, a, run, last)
+				}
+				return s, err
+			}, nil
 		}, nil
 	case roleShuffler:
 		key, err := f.place.Key(c.Context())
 		if err == nil {
 			err = f.place.PublishKey(key)
 		}
-		if err != nil {
-			return nil, err
-		}
-		var s *folder.Shuffler
-		return func(ctx context.Context, run *rounds.Run) (folder.State, error) {
-			if s == nil {
-				s = &folder.Shuffler{Place: f.place, Run: run, Key: key, Patience: f.patience}
-			}
-			return s.Step(ctx)
-		}, nil
+		return func(run *rounds.Run) (step, error) {
+			return (&folder.Shuffler{Place: f.place, Run: run, Key: key, Patience: f.patience}).Step, nil
+		}, err
 	}
 	b, err := readAll(c.Context(), a, f.pass, rounds.MaxKey)
 	if err != nil {
@@ -230,17 +220,10 @@ func (f *runFlags) begin(c *cobra.Command, a *cli.App, w *watch) (
 	if err != nil {
 		return nil, federatedFault(f.pass, err)
 	}
-	var s *folder.Silo
-	return func(ctx context.Context, run *rounds.Run) (folder.State, error) {
-		if s == nil {
-			records, err := f.records(c, a, run)
-			if err != nil {
-				return folder.State{}, err
-			}
-			s = &folder.Silo{Place: f.place, Run: run, Pass: pass, Records: records, Ledger: f.ledger,
-				AcceptWeak: f.acceptWeak}
-		}
-		return s.Step(ctx)
+	return func(run *rounds.Run) (step, error) {
+		records, err := f.records(c, a, run)
+		return (&folder.Silo{Place: f.place, Run: run, Pass: pass, Records: records, Ledger: f.ledger,
+			AcceptWeak: f.acceptWeak}).Step, err
 	}, nil
 }
 
@@ -265,17 +248,19 @@ type watch struct {
 	said string // last, of what is waited for
 }
 
-func (w *watch) follow(ctx context.Context, a *cli.App, role string,
-	step func(context.Context, *rounds.Run) (folder.State, error)) error {
+func (w *watch) follow(ctx context.Context, role string, start func(*rounds.Run) (step, error)) error {
 	var run *rounds.Run
+	var next step
 	var s folder.State
 	for {
 		var err error
 		if run == nil {
-			run, err = w.plan(ctx)
+			if run, err = w.plan(ctx); err == nil && run != nil {
+				next, err = start(run)
+			}
 		}
 		if err == nil && run != nil {
-			s, err = step(ctx, run)
+			s, err = next(ctx)
 		}
 		if err != nil {
 			return err
@@ -292,21 +277,21 @@ func (w *watch) follow(ctx context.Context, a *cli.App, role string,
 		if s.Did != "" {
 			continue
 		}
-		a.Doing("waiting; the same command goes on")
+		w.app.Doing("waiting; the same command goes on")
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(pollEvery):
 		}
 	}
-	if !a.JSON {
+	if !w.app.JSON {
 		return nil
 	}
 	plan := ""
 	if run != nil {
 		plan = run.Digest()
 	}
-	return a.DeliverJSON("", struct {
+	return w.app.DeliverJSON("", struct {
 		Role string `json:"role"`
 		Plan string `json:"plan,omitempty"`
 		folder.State

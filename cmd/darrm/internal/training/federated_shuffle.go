@@ -53,14 +53,11 @@ Nothing in a file proves who sent it: check that where the files come in.`,
 
 func runShuffle(c *cobra.Command, a *cli.App, planPath, roundPath string, paths []string,
 	book rounds.Book, out string) error {
-	if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
-		return err
-	}
 	reads := []release.File{{Name: "PLAN", Path: planPath}, {Name: "ROUND", Path: roundPath}}
 	for _, path := range paths {
 		reads = append(reads, release.File{Name: "REPORTS", Path: path})
 	}
-	if err := release.CheckPaths(out, "", "", reads...); err != nil {
+	if err := cli.CheckFiles(out, reads...); err != nil {
 		return err
 	}
 	p, r, err := readRun(a, c, planPath, roundPath)

@@ -67,14 +67,17 @@ func (f *DataFlags) SayShared(a *cli.App, set datasets.Set) {
 // registerPrivate adds the flags of private records only; more is appended to the help of their
 // file.
 func (f *DataFlags) registerPrivate(c *cobra.Command, more string) {
-	fl := c.Flags()
-	fl.StringVar(&f.private, "private", "", "file of private records"+more)
-	cli.TakesFile(c, "private", cli.RecordFiles...)
-	fl.StringVar(&f.labels, "labels", "",
-		"IDX file of the labels of --private, which are its responses")
-	cli.TakesFile(c, "labels", cli.IdxFiles...)
+	registerPrivate(c, &f.private, &f.labels, "file of private records"+more)
 	f.recordFlags.register(c)
 	f.prepareFlags.register(c)
+}
+
+func registerPrivate(c *cobra.Command, private, labels *string, usage string) {
+	fl := c.Flags()
+	fl.StringVar(private, "private", "", usage)
+	cli.TakesFile(c, "private", cli.RecordFiles...)
+	fl.StringVar(labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	cli.TakesFile(c, "labels", cli.IdxFiles...)
 }
 
 // files are the files of records.

@@ -54,11 +54,8 @@ trained on are as private as the model, and cost nothing more.`,
   darrm predict model.json t10k-images-idx3-ubyte`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := release.CheckPaths(out, "", "", release.File{Name: "MODEL", Path: args[0]},
+			if err := cli.CheckFiles(out, release.File{Name: "MODEL", Path: args[0]},
 				release.File{Name: "DATA", Path: args[1]}); err != nil {
-				return err
-			}
-			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
 				return err
 			}
 			m, records, err := f.load(c, a, args[0], args[1], false)
