@@ -212,9 +212,6 @@ func ReadIDX(images, labels io.Reader, positive []int) (*Records, error) {
 	if err != nil {
 		return nil, fmt.Errorf("images: %w", err)
 	}
-	if len(m.Pixels) > maxValues {
-		return nil, fmt.Errorf("images: %d pixels, but at most %d are read", len(m.Pixels), maxValues)
-	}
 	if m.N == 0 {
 		return nil, errors.New("no records")
 	}

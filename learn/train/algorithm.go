@@ -68,10 +68,11 @@ type Coins = stream.Coins
 
 // Choice is the result of a choice among candidates, released beside the model at the same cost.
 type Choice struct {
-	Candidate int      // from 0; -1 where there was no run to choose from, and the model is 0
-	Name      string   // of the candidate
-	Score     *float64 // of the model, with its noise; nil where none is released
-	Deviation float64  // of that noise
+	Candidate int    `json:"-"`         // from 0; -1 where there was no run to choose from, and the model is 0
+	Name      string `json:"candidate"` // of it, "" where there was no run
+	// of the model, with its noise; nil where none is released
+	Score     *float64 `json:"score,omitempty"`
+	Deviation float64  `json:"score_deviation,omitempty"` // of that noise
 }
 
 // chooser is a Run of such a method.
@@ -91,11 +92,11 @@ func (r *run) choice() *Choice {
 // Test is a figure of a model on records that it did not learn from, with noise that covers them.
 // It is released beside the model, whose cost covers both.
 type Test struct {
-	Kind      string  // what is measured
-	Value     float64 // with its noise
-	Deviation float64 // of that noise
-	Epsilon   float64 // that the noise promises a record of the test
-	Records   int     // of the test; 0 where their number is private
+	Kind      string  `json:"kind"`              // what is measured
+	Value     float64 `json:"value"`             // with its noise
+	Deviation float64 `json:"deviation"`         // of that noise
+	Epsilon   float64 `json:"epsilon"`           // that the noise promises a record of the test
+	Records   int     `json:"records,omitempty"` // of the test; 0 where their number is private
 }
 
 // tester is a Run whose model is tested.

@@ -59,11 +59,7 @@ func newAccountFamily(a *cli.App, k family) *cobra.Command {
 // n is the public number of records.
 func deliverPlan(c *cobra.Command, a *cli.App, n int,
 	make func() (train.Plan, error)) error {
-	plan, err := pricing(c, a, make)
-	if err != nil {
-		return err
-	}
-	rows, err := pricing(c, a, plan.Compare)
+	plan, rows, err := compared(c, a, make)
 	if err != nil {
 		return err
 	}
@@ -71,31 +67,48 @@ func deliverPlan(c *cobra.Command, a *cli.App, n int,
 	return deliverPrice(a, plan, rows)
 }
 
+// compared prices a plan, and the accounts beside its own.
+func compared(c *cobra.Command, a *cli.App, make func() (train.Plan, error)) (plan train.Plan, rows []train.PriceRow,
+	err error) {
+	if plan, err = pricing(c, a, make); err == nil {
+		rows, err = pricing(c, a, plan.Compare)
+	}
+	return plan, rows, err
+}
+
 // deliverPrices prices a plan for each number of records, and prints what is in use of each.
 func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
 	plan func(n int) func() (train.Plan, error)) error {
-	var prices []pricedMethod
-	t := terminal.TextTable{Header: []string{"n", "method", "ε", "δ", "noise in", "Δ", "σ"}}
-	for _, n := range numbers {
-		p, err := pricing(c, a, plan(n))
+	header := []string{"method", "ε", "δ", "noise in", "Δ", "σ"}
+	return deliverEach(a, numbers, header, func(n int) (pricedMethod, accountant.Cost, []string, error) {
+		p, rows, err := compared(c, a, plan(n))
 		if err != nil {
-			return fmt.Errorf("n = %d: %w", n, err)
-		}
-		rows, err := pricing(c, a, p.Compare)
-		if err != nil {
-			return fmt.Errorf("n = %d: %w", n, err)
+			return pricedMethod{}, accountant.Cost{}, nil, err
 		}
 		price := p.Price
-		for _, remark := range release.Weakness(price.Cost, n) {
+		b, _ := worst(price.Blocks)
+		return newPricedMethod(p, rows), price.Cost, []string{price.Method,
+			num.Outward(price.Cost.Epsilon, 5, true), num.Outward(price.Cost.Delta, 5, true),
+			b.Name, num.Outward(b.Sensitivity, 5, true), num.Outward(b.Deviation, 5, true)}, nil
+	})
+}
+
+// deliverEach prices each number of records by price, and prints a row of each behind its number.
+func deliverEach[T any](a *cli.App, numbers []int, header []string,
+	price func(n int) (priced T, cost accountant.Cost, row []string, err error)) error {
+	var all []T
+	t := terminal.TextTable{Header: append([]string{"n"}, header...)}
+	for _, n := range numbers {
+		priced, cost, row, err := price(n)
+		if err != nil {
+			return fmt.Errorf("n = %d: %w", n, err)
+		}
+		for _, remark := range release.Weakness(cost, n) {
 			a.Say("n = %d: %s", n, remark)
 		}
-		prices = append(prices, newPricedMethod(p, rows))
-		b, _ := worst(price.Blocks)
-		t.Rows = append(t.Rows, []string{strconv.Itoa(n), price.Method,
-			num.Outward(price.Cost.Epsilon, 5, true), num.Outward(price.Cost.Delta, 5, true),
-			b.Name, num.Outward(b.Sensitivity, 5, true), num.Outward(b.Deviation, 5, true)})
+		all, t.Rows = append(all, priced), append(t.Rows, append([]string{strconv.Itoa(n)}, row...))
 	}
-	return a.Show(prices, func(w *terminal.Page) error { return w.Table(t) })
+	return a.Show(all, func(w *terminal.Page) error { return w.Table(t) })
 }
 
 // pricedMethod is a price and the accounts that it was chosen from, in JSON.
@@ -125,28 +138,21 @@ func newTheory(b *train.Bound) *theory {
 	return &theory{b.Of, cli.Finite(b.Value), cli.Finite(b.Nothing), b.Printed, b.Rate, b.Theorem}
 }
 
-// sentences tell what is proved, rounded to the safe side.
-func (t *theory) sentences() (lines []string) {
-	if t == nil {
+// proved tells what is proved of a plan's models, rounded to the safe side; nil where nothing is.
+func proved(b *train.Bound) (lines []string) {
+	if b == nil {
 		return nil
 	}
-	value, nothing := math.Inf(1), math.Inf(1)
-	if t.Bound != nil {
-		value = *t.Bound
-	}
-	if t.Nothing != nil {
-		nothing = *t.Nothing
-	}
-	line := fmt.Sprintf("expected %s: at most %s by the proof of %s, for independent records", t.Of,
-		num.Outward(value, 4, true), t.Theorem)
-	if value >= nothing {
+	line := fmt.Sprintf("expected %s: at most %s by the proof of %s, for independent records", b.Of,
+		num.Outward(b.Value, 4, true), b.Theorem)
+	if !b.Says() {
 		line += fmt.Sprintf("; that says nothing, since no model of the set is above %s: it takes more "+
-			"records", num.Outward(nothing, 4, true))
+			"records", num.Outward(b.Nothing, 4, true))
 	}
 	lines = append(lines, line)
-	if t.Printed > 0 {
+	if b.Printed > 0 {
 		lines = append(lines, fmt.Sprintf("with the source's own constants and noise: at most %s",
-			num.Outward(t.Printed, 4, true)))
+			num.Outward(b.Printed, 4, true)))
 	}
 	return lines
 }
@@ -181,7 +187,7 @@ func deliverPrice(a *cli.App, plan train.Plan, rows []train.PriceRow) error {
 		for _, note := range p.Notes {
 			w.Text("  ", note)
 		}
-		for _, line := range newTheory(plan.Bound()).sentences() {
+		for _, line := range proved(plan.Bound()) {
 			w.Text("  ", line)
 		}
 		w.Text("  ", p.Tuning())

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,6 @@ import (
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/release"
 )
 
 // accountShuffled has the flags of account train shuffled. Flags state what training would take
@@ -114,32 +112,22 @@ type pricedNumber struct {
 
 // runEach prices each number of records, and prints the account that training would use of each.
 func (f *accountShuffled) runEach(c *cobra.Command, a *cli.App) error {
-	var priced []pricedNumber
-	t := terminal.TextTable{Header: []string{"n", "accounting", "ε", "δ", "σ, private", "σ, public"}}
-	for _, n := range f.numbers {
+	header := []string{"accounting", "ε", "δ", "σ, private", "σ, public"}
+	return deliverEach(a, f.numbers, header, func(n int) (pricedNumber, accountant.Cost, []string, error) {
 		f.forecast.Records = n
 		_, rows, best, err := f.ways(c, a)
 		if err != nil {
-			return fmt.Errorf("n = %d: %w", n, err)
+			return pricedNumber{}, best, nil, err
 		}
-		for _, remark := range release.Weakness(best, n) {
-			a.Say("n = %d: %s", n, remark)
-		}
-		priced = append(priced, pricedNumber{n, rows})
 		// The account that training uses: the best of all, or the one that is stated.
 		i := slices.IndexFunc(rows, func(r modeRow) bool { return r.Refused == "" })
 		r := rows[max(i, slices.IndexFunc(rows, func(r modeRow) bool {
 			return r.Refused == "" && r.Mode == string(iteration.Best)
 		}))]
-		epsilon := "inf"
-		if r.Epsilon != nil {
-			epsilon = num.Outward(*r.Epsilon, 6, true)
-		}
-		t.Rows = append(t.Rows, []string{strconv.Itoa(n), string(r.report.Mode), epsilon,
+		return pricedNumber{n, rows}, best, []string{string(r.report.Mode), orInf(r.report.Cost.Epsilon),
 			num.Outward(r.Delta, 6, true), fmt.Sprintf("%.6g", r.report.Noise),
-			fmt.Sprintf("%.6g", r.report.PublicNoise)})
-	}
-	return a.Show(priced, func(w *terminal.Page) error { return w.Table(t) })
+			fmt.Sprintf("%.6g", r.report.PublicNoise)}, nil
+	})
 }
 
 // ways accounts for the training by every mode, and returns the least cost of them.
@@ -266,25 +254,19 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
 			continue
 		}
-		epsilon := "inf"
-		if r.Epsilon != nil {
-			epsilon = num.Outward(*r.Epsilon, 6, true)
-		}
 		released := r.report.Released.String()
 		if r.Epsilon == nil {
 			released = "nothing"
 		}
-		rho, alpha := "inf", "-"
+		rho, alpha := orInf(r.report.Rho), "-"
 		if byLosses(r.report) {
 			rho = "-"
-		} else if !math.IsInf(r.report.Rho, 1) {
-			rho = num.Outward(r.report.Rho, 6, true)
 		}
 		if r.report.Alpha > 0 {
 			alpha = fmt.Sprintf("%.5g", r.report.Alpha)
 		}
 		table = append(table, []string{
-			name, orDash(r.Conversion), epsilon, fmt.Sprintf("%.6g", r.report.Noise),
+			name, orDash(r.Conversion), orInf(r.report.Cost.Epsilon), fmt.Sprintf("%.6g", r.report.Noise),
 			fmt.Sprintf("%.6g", r.report.PublicNoise),
 			fmt.Sprintf("%.4g", r.report.Amplification), rho, alpha, released,
 		})
@@ -304,6 +286,14 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 		w.Text("  ", n)
 	}
 	return nil
+}
+
+// orInf writes a figure rounded up, and "inf" for none.
+func orInf(x float64) string {
+	if math.IsInf(x, 1) {
+		return "inf"
+	}
+	return num.Outward(x, 6, true)
 }
 
 // orDash writes "-" for an empty text.

@@ -127,6 +127,8 @@ func (f *siloFlags) register(c *cobra.Command) {
 		"say what the answer would cost, and answer and charge nothing")
 	registerOut(c, &f.out, "write the answer to this file")
 	c.ValidArgsFunction = cli.CompleteFiles(cli.TableFiles...)
+	cli.First(c, FlagGroups, "silo", "private", "response", "ledger", "checkpoint", "out", "labels",
+		"dry-run")
 }
 
 // registerRecords adds the flags of a silo's records and of what pays for them.

@@ -49,8 +49,6 @@ must be as many as the plan says, and have its columns.
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args[0], args[1]) },
 	}
 	f.register(c)
-	cli.First(c, FlagGroups, "silo", "private", "response", "ledger", "checkpoint", "out", "labels",
-		"dry-run")
 	return c
 }
 
@@ -70,8 +68,6 @@ everybody may see the answer.
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, a, args[0], args[1]) },
 	}
 	f.register(c)
-	cli.First(c, FlagGroups, "silo", "private", "response", "ledger", "checkpoint", "out", "labels",
-		"dry-run")
 	return c
 }
 

@@ -212,11 +212,11 @@ type predictions struct {
 func predict(m *model.Model, r *data.Records) (predictions, error) {
 	p := predictions{Simulation: m.Simulated, Classes: m.Classes}
 	for i := range r.Len() {
+		scores, err := m.Scores(r.Row(i))
+		if err != nil {
+			return predictions{}, err
+		}
 		if m.Parts != nil {
-			scores, err := m.Scores(r.Row(i))
-			if err != nil {
-				return predictions{}, err
-			}
 			p.Predictions = append(p.Predictions, float64(model.Highest(scores)))
 			p.ClassScores = append(p.ClassScores, scores)
 			if chances := m.Link.Probabilities(scores); chances != nil {
@@ -224,10 +224,7 @@ func predict(m *model.Model, r *data.Records) (predictions, error) {
 			}
 			continue
 		}
-		z, err := m.Score(r.Row(i))
-		if err != nil {
-			return predictions{}, err
-		}
+		z := scores[0]
 		p.Predictions = append(p.Predictions, m.Predict(z))
 		if m.Link.Classes() {
 			p.Scores = append(p.Scores, z)

@@ -236,7 +236,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 			defer early.close()
 			f.early = nil
 			records, err := f.readTable(early.table, early.prepare)
-			return f.named(c, records, path, err)
+			return named(c, records, path, err)
 		}
 		rules, err := f.rules(c, a)
 		if err != nil {
@@ -283,14 +283,13 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 		return nil, &release.UsageError{Err: err} // of --positive; files have errors of their own
 	}
 	// a file of labels may have values that the task cannot use
-	return f.named(c, records, cmp.Or(labels, path), err)
+	return named(c, records, cmp.Or(labels, path), err)
 }
 
 // named returns records with the name of their file, or the error of reading it.
-func (f *recordFlags) named(c *cobra.Command, r *data.Records, path string,
-	err error) (*data.Records, error) {
+func named[R interface{ From(file string) R }](c *cobra.Command, r R, path string, err error) (R, error) {
 	if err != nil {
-		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+		return r, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
 	return r.From(path), nil
 }
@@ -309,10 +308,7 @@ func (f *recordFlags) readSparse(c *cobra.Command, a *cli.App, path string) (*da
 	}
 	defer in.Close()
 	records, err := data.ReadSparseLIBSVM(in, f.dim)
-	if err != nil {
-		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
-	}
-	return records.From(path), nil
+	return named(c, records, path, err)
 }
 
 // images reads IDX images with the file of their labels, "" for none.

@@ -193,17 +193,3 @@ func (f *selectFlags) scoreOf(task string, link model.Link) (selection.Score, er
 	}
 	return s, nil
 }
-
-// chosenCandidate describes the chosen candidate in a model's file.
-type chosenCandidate struct {
-	Candidate string   `json:"candidate"` // "" where there was no run, and the model is 0
-	Score     *float64 `json:"score,omitempty"`
-	Deviation float64  `json:"score_deviation,omitempty"` // of the score's noise
-}
-
-func newChosen(c *train.Choice) *chosenCandidate {
-	if c == nil {
-		return nil
-	}
-	return &chosenCandidate{c.Name, c.Score, c.Deviation}
-}

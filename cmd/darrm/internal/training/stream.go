@@ -90,11 +90,10 @@ type trainedStream struct {
 // scanCSV visits the records of a CSV stream.
 func (t *trainedStream) scanCSV(f *recordFlags, rules prepare.Rules, in io.Reader,
 	read *recordsRead, visit func(x []float64, y float64) error) error {
-	table, err := data.NewCSV(in, !f.noHeader)
+	table, err := f.table(in, "-")
 	if err != nil {
 		return err
 	}
-	table.DecimalComma = f.decimalComma
 	m, err := rules.Map(table)
 	if err != nil {
 		return err

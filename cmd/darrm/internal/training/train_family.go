@@ -144,7 +144,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	}
 	bound := plan.Bound()
 	if bound != nil && bound.Says() {
-		for _, line := range newTheory(bound).sentences() {
+		for _, line := range proved(bound) {
 			a.Say("%s", line)
 		}
 	}
@@ -180,7 +180,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		f.choose(choice) // whose radius is the model's
 		r := f.report(records)
 		r.Warning = warning
-		r.Chosen, r.Score = newChosen(choice), newScore(test, !m.Simulated)
+		if r.Chosen = choice; test != nil {
+			r.Score = &scoreReport{!m.Simulated, test}
+		}
 		if f.rows > 1 {
 			r.Rows, r.Person = f.rows, cli.FiniteCost(train.GroupCost(price.Cost, f.rows))
 		}
@@ -283,6 +285,14 @@ func (f *trainFamily) shortened(r *data.Records) *data.Records {
 	return r
 }
 
+// prepared returns the records as the method takes them: shortened, and with --intercept.
+func (f *trainFamily) prepared(r *data.Records) *data.Records {
+	if r = f.shortened(r); f.common().intercept {
+		r = r.WithIntercept()
+	}
+	return r
+}
+
 // rounds returns the word for a round of a run: the method's own unit, or "round", as for a choice,
 // whose rounds train a candidate each.
 func (f *trainFamily) rounds() string {
@@ -350,10 +360,7 @@ func (f *trainFamily) learnFrom(r *data.Records) (*data.Records, error) {
 		return nil, cli.Usagef("--hold-out = %g, but it must leave records to learn from", f.holdOut)
 	}
 	if f.testEps > 0 && held != nil {
-		f.held = f.shortened(held.Unweighted()) // a score counts each record once
-		if f.common().intercept {
-			f.held = f.held.WithIntercept()
-		}
+		f.held = f.prepared(held.Unweighted()) // a score counts each record once
 	}
 	return learn, err
 }
@@ -494,11 +501,7 @@ func (f *trainFamily) records(c *cobra.Command, a *cli.App,
 	if records, err = f.learnFrom(records); err != nil {
 		return nil, err
 	}
-	records = f.shortened(records)
-	if f.common().intercept {
-		records = records.WithIntercept()
-	}
-	return records, nil
+	return f.prepared(records), nil
 }
 
 // checkClasses refuses several classes where no model is of several.

@@ -176,7 +176,7 @@ type modelReport struct {
 	Account     *costBasis       `json:"account,omitempty"`     // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`       // of the other methods
 	Theory      *theory          `json:"theory,omitempty"`      // what is proved of the models
-	Chosen      *chosenCandidate `json:"chosen,omitempty"`      // of a choice among candidates
+	Chosen      *train.Choice    `json:"chosen,omitempty"`      // of a choice among candidates
 	Score       *scoreReport     `json:"score,omitempty"`       // on the records held out
 	Weights     *weightReport    `json:"weights,omitempty"`     // of records and classes
 	Dim         int              `json:"dim"`
@@ -185,19 +185,8 @@ type modelReport struct {
 
 // scoreReport is the score on the records held out, in JSON.
 type scoreReport struct {
-	Private   bool    `json:"private"` // it has noise, and the model's cost covers it
-	Kind      string  `json:"kind"`
-	Value     float64 `json:"value"`
-	Deviation float64 `json:"deviation"` // of its noise
-	Epsilon   float64 `json:"epsilon"`   // of its noise, for a row
-	Records   int     `json:"records,omitempty"`
-}
-
-func newScore(t *train.Test, private bool) *scoreReport {
-	if t == nil {
-		return nil
-	}
-	return &scoreReport{private, t.Kind, t.Value, t.Deviation, t.Epsilon, t.Records}
+	Private     bool `json:"private"` // it has noise, and the model's cost covers it
+	*train.Test      // whose ε is for a row
 }
 
 // NewTrain makes the command train, which chooses a method, with a subcommand for each family of
