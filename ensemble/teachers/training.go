@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -131,20 +132,15 @@ func (p *Plan) trainAll(ctx context.Context, one func(context.Context, int) ([]f
 		workers = runtime.GOMAXPROCS(0)
 	}
 	models, errs := make([][]float64, p.K()), make([]error, p.K())
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(workers, p.K()) {
-		group.Go(func() {
-			for j := range next {
-				models[j], errs[j] = one(ctx, j)
-			}
+	var group errgroup.Group
+	group.SetLimit(workers)
+	for j := range p.K() {
+		group.Go(func() error {
+			models[j], errs[j] = one(ctx, j) // a cancelled context makes each end at once
+			return nil
 		})
 	}
-	for j := range p.K() {
-		next <- j // a cancelled context makes each end at once
-	}
-	close(next)
-	group.Wait()
+	_ = group.Wait() // errs are by teacher
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -79,42 +81,33 @@ func (g Grid) Run(ctx context.Context, objective func(x []float64) float64,
 		}
 	}
 	cells := make([]Cell, len(g.StepSizes)*len(g.Seeds))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var (
-		wg         sync.WaitGroup
-		mu         sync.Mutex
-		next, done int
-	)
-	for range min(workers, len(cells)) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= len(cells) || ctx.Err() != nil {
-					return
-				}
-				step := i / len(g.Seeds)
-				cell := Cell{StepSize: g.StepSizes[step], Seed: g.Seeds[i%len(g.Seeds)]}
-				if err := cell.simulate(ctx, plans[step], objective, optimum, g.KeepTraces); err != nil {
-					cancel(err)
-					return
-				}
-				cells[i] = cell
-				mu.Lock()
-				done++
-				if g.Progress != nil {
-					g.Progress(done, len(cells))
-				}
-				mu.Unlock()
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
+	var mu sync.Mutex
+	done := 0
+	for i := range cells {
+		group.Go(func() error {
+			step := i / len(g.Seeds)
+			cell := Cell{StepSize: g.StepSizes[step], Seed: g.Seeds[i%len(g.Seeds)]}
+			if err := cell.simulate(running, plans[step], objective, optimum, g.KeepTraces); err != nil {
+				return err
 			}
+			cells[i] = cell
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			if g.Progress != nil {
+				g.Progress(done, len(cells))
+			}
+			return nil
 		})
 	}
-	wg.Wait()
+	err := group.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return cells, nil
 }
