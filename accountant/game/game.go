@@ -217,8 +217,8 @@ const rough = 0x1p-98
 func bounds(x num.Twofold, factors int, unit float64) (low, up float64) {
 	const least = 0x1p-1020 // below, float64s are rounded once more
 	switch {
-	case !(x.Hi <= math.MaxFloat64): // or no number, beyond what float64 can hold
-		return math.MaxFloat64, math.Inf(1)
+	case !(x.Hi <= math.MaxFloat64): // or no number: a factor was beyond what float64 can hold
+		return 0, math.Inf(1)
 	case float64(x.Hi*unit) < least:
 		return 0, least
 	}

@@ -81,6 +81,8 @@ func TestMutantsDie(t *testing.T) {
 			New: "min(1, above) * (1 - 0x1p-40)", Killer: "TestExtendIsDearer"},
 		{Name: "products of many factors count as exact", File: "game.go", Old: "x.Around(float64(float64(factors) * rough * x.Hi))",
 			New: "x.Around(0)", Killer: "TestBoundsOfProducts"},
+		{Name: "what overflows is the largest float64", File: "game.go", Old: "return 0, math.Inf(1)",
+			New: "return math.MaxFloat64, math.Inf(1)", Killer: "TestLatticeIsTight"},
 		{Name: "a point that underflows is 0", File: "game.go", Old: "return 0, least", New: "return 0, 0",
 			Killer: "TestBoundsOfProducts"},
 		{Name: "the lower weight is rounded down", File: "game.go",

@@ -23,11 +23,14 @@ type Part struct {
 // Family is all ordered pairs of a mechanism, both orders of each two laws, as parts.
 type Family struct {
 	Parts []Part
-	Scale float64 // about Game.Scale of the dearest pair
+	Scale float64 // about Game.Scale of the dearest pair, at most 4
 	Ratio float64 // about the largest P'/P of what is likely enough to matter
 	Order float64 // about the order of Rényi divergence that counts: 1 + √(ln(1/δ)/ρ), ρ that of zCDP
 	Near  float64 // a part that costs at most so much more than the dearest probe is not split
 }
+
+// maxScale is above the scale of any pair, which is at most 2·√2. The bounds of a lattice hold for its steps.
+const maxScale = 4
 
 // prunedFamily is how much, relatively, pruning may raise the price of a family.
 const prunedFamily = 5e-3
@@ -40,7 +43,7 @@ func NewOfFamily(ctx context.Context, f Family, o Options) (*Game, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(check.UpTo("scale of a family", f.Scale, 1000),
+	if err := cmp.Or(check.UpTo("scale of a family", f.Scale, maxScale),
 		check.UpTo("ratio of a family", f.Ratio, 1e300), check.UpTo("nearness of a family", f.Near, 1),
 		check.Some("parts of a family", len(f.Parts))); err != nil {
 		return nil, err
