@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -220,7 +221,14 @@ func sharesOf(text string, names []string) ([]string, []float64, error) {
 	}
 	if names == nil {
 		for part := range strings.SplitSeq(text, ",") {
-			names = append(names, part[:max(0, strings.LastIndex(part, "="))])
+			end := strings.LastIndex(part, "=")
+			if end < 0 {
+				return nil, nil, cli.Usagef("--shares = %q, but it must be CLASS=SHARE,… where --classes does not name the classes", text)
+			}
+			if slices.Contains(names, part[:end]) {
+				return nil, nil, cli.Usagef("--shares = %q, but it must have the class %q once", text, part[:end])
+			}
+			names = append(names, part[:end])
 		}
 	}
 	if err := votes.CheckClasses(names, nil); err != nil {
