@@ -18,7 +18,7 @@ func TestEachLabelHasItsTable(t *testing.T) {
 	ctx := t.Context()
 	right := plurality.Objective{Accuracy: .75}
 	for _, q := range []int{40} {
-		p := answers.Problem{K: 11, Classes: 2, Affected: 1, Answers: q, Epsilon: 3, Delta: 1e-5, Named: true, Labels: 3}
+		p := answers.Problem{K: 7, Classes: 2, Affected: 1, Answers: q, Epsilon: 3, Delta: 1e-5, Named: true, Labels: 3}
 		prior := answers.Prior{Objective: right, Yes: []float64{.05, .4, .05}}
 		got := must.Get(solve.Best(ctx, p, prior, solve.Options{}))(t)
 		if got.UpperBound < got.Value || got.UpperBound > got.Value+.05 {
@@ -49,7 +49,7 @@ func TestEachLabelHasItsTable(t *testing.T) {
 func TestLabelThatTellsNothingTakesNothing(t *testing.T) {
 	ctx := t.Context()
 	solved := func(yes ...float64) (table *answers.Table, each []float64) {
-		p := answers.Problem{K: 11, Classes: 2, Affected: 1, Answers: 8, Epsilon: 1, Delta: 1e-5, Named: true, Labels: len(yes)}
+		p := answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 6, Epsilon: 1, Delta: 1e-5, Named: true, Labels: len(yes)}
 		table = must.Get(solve.Best(ctx, p, answers.Prior{Objective: plurality.Objective{Accuracy: .75}, Yes: yes}, solve.Options{}))(t)
 		for label := range yes {
 			each = append(each, must.Get(table.OfLabel(ctx, label))(t).Value)
@@ -71,7 +71,7 @@ func TestLabelThatTellsNothingTakesNothing(t *testing.T) {
 
 // Labels with one share have one table's masses, each.
 func TestLabelsOfOneShare(t *testing.T) {
-	p := answers.Problem{K: 9, Classes: 2, Affected: 1, Answers: 6, Epsilon: 2, Delta: 1e-4, Named: true, Labels: 2}
+	p := answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 4, Epsilon: 2, Delta: 1e-4, Named: true, Labels: 2}
 	prior := answers.Prior{Objective: plurality.Objective{Accuracy: .75}, Yes: []float64{.2, .2}}
 	got := must.Get(solve.Best(t.Context(), p, prior, solve.Options{}))(t)
 	p.Labels = 0
@@ -90,7 +90,7 @@ func TestLabelsOfOneShare(t *testing.T) {
 // A cache keeps tables of other labels apart.
 func TestCachedLabels(t *testing.T) {
 	store := must.Get(cache.Open(t.TempDir()))(t)
-	p := answers.Problem{K: 5, Classes: 2, Affected: 1, Answers: 3, Epsilon: 2, Delta: 1e-3, Named: true, Labels: 2}
+	p := answers.Problem{K: 3, Classes: 2, Affected: 1, Answers: 2, Epsilon: 2, Delta: 1e-3, Named: true, Labels: 2}
 	var seen []string
 	for _, yes := range [][]float64{{.1, .4}, {.4, .1}, {.1, .3}, {.1, .4}} {
 		r := must.Get(solve.Cached(t.Context(), store, p, answers.Prior{Objective: plurality.Objective{Accuracy: .75}, Yes: yes}, solve.Options{}))(t)
