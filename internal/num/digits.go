@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // TenDigits returns the float64 of the decimal of ten digits that is nearest to x: searches that
@@ -53,6 +54,9 @@ func PercentUp(x float64) string {
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
+	}
+	if stem, y := strings.CutSuffix(thing, "y"); y {
+		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -87,8 +87,8 @@ func TestNamesOfWhatIsDrawn(t *testing.T) {
 // picture begins at 0.
 func TestFiguresOfTheStory(t *testing.T) {
 	for queries, want := range map[string]string{
-		"100": "The 100 labels together cost ε = 4.775 at δ = 1e-06: less than the sum",
-		"1":   "The 1 labels together cost ε = 0.1 at δ = 1e-06: the sum of all",
+		"100": "Together the cost of 100 labels is ε = 4.775 at δ = 1e-06: less than the sum",
+		"1":   "Together the cost of 1 label is ε = 0.1 at δ = 1e-06: the sum of all",
 	} {
 		s := must.Get(NewStep(t.Context(), Stated{"eps": "0.1", "queries": queries}, "labels"))(t)
 		if !strings.Contains(s.Says, want) {

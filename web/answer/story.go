@@ -155,9 +155,9 @@ func labels(epsilon float64, queries int) (*Step, error) {
 	if num.Outward(last, 4, true) != num.Outward(lastSum, 4, true) { // as it is shown
 		than = "less than the sum of all, since chance rarely turns the same way, and more than one"
 	}
-	return &Step{Picture: c.SVG(), Says: fmt.Sprintf("One label costs ε = %v. The %d labels together "+
-		"cost ε = %s at δ = %v: %s. So a budget comes first, and it says how many labels there can be.",
-		epsilon, queries, num.Outward(last, 4, true), storyDelta, than)}, nil
+	return &Step{Picture: c.SVG(), Says: fmt.Sprintf("One label costs ε = %v. Together the cost of %s "+
+		"is ε = %s at δ = %v: %s. So a budget comes first, and it says how many labels there can be.",
+		epsilon, num.Count(queries, "label"), num.Outward(last, 4, true), storyDelta, than)}, nil
 }
 
 // bill shows what a total cost means for a person.

@@ -27,9 +27,9 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 	if c.Several.YesFrom != "" {
 		classes += ", " + ensemble.Several{YesFrom: c.Several.YesFrom, Teachers: c.Several.Teachers}.String()
 	}
-	w.Text("", fmt.Sprintf("%d queries, K = %d teachers%s, %s; every mechanism: %s "+
+	w.Text("", fmt.Sprintf("%s, K = %d teachers%s, %s; every mechanism: %s "+
 		"(%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
-		c.Queries, c.Several.TeachersOf(c.Setting.K), publicVotes(c.Several), classes, every, c.Target.Epsilon, c.Target.Delta,
+		num.Count(c.Queries, "query"), c.Several.TeachersOf(c.Setting.K), publicVotes(c.Several), classes, every, c.Target.Epsilon, c.Target.Delta,
 		c.Setting.Neighbours, c.Setting.Affected))
 	w.Printf("\n")
 	header, rows := c.Table()

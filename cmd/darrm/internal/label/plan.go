@@ -389,7 +389,8 @@ func (o *outcome) render(w *terminal.Page) error {
 		w.Fact("worth:", worth)
 	}
 	if best.Bound > 0 && best.Bound < 1 {
-		w.Fact("at most:", num.PercentUp(best.Bound)+" is what any one table that is used for all labels can give")
+		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for %s can give",
+			num.PercentUp(best.Bound), allLabels(r.Labels())))
 	}
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
@@ -413,7 +414,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	for _, x := range o.p.Refused {
 		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, x.Err))
 	}
-	w.Printf("\nAll labels of the first, by every bound:\n\n")
+	w.Printf("\nCost of %s by the first, by every bound:\n\n", allLabels(r.Labels()))
 	rows = nil
 	for _, b := range best.Bounds.Bounds {
 		holds := "holds"
@@ -451,4 +452,12 @@ func shellLines(args []string, width int) (lines []string) {
 		line += " " + unit
 	}
 	return append(lines, line)
+}
+
+// allLabels says how many labels there are, where all are meant.
+func allLabels(n int) string {
+	if n == 1 {
+		return "the one label"
+	}
+	return fmt.Sprintf("all %d labels", n)
 }

@@ -80,7 +80,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 				if d != nil {
 					classes = ", classes " + strings.Join(d.Classes, ", ")
 				}
-				w.Text("  ", fmt.Sprintf("%d queries, K = %d teachers%s", s.Queries, s.K, classes))
+				w.Text("  ", fmt.Sprintf("%s, K = %d teachers%s", num.Count(int(s.Queries), "query"), s.K, classes))
 				w.Text("  ", s.Columns.String())
 				for _, fact := range factsOf(c, s)[1:] {
 					w.Fact(fact.Title+":", fact.Text)
