@@ -206,7 +206,7 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 	if f.response == "" && f.file == "" {
 		return to, cli.Usagef("--response must be given: %s needs a column of responses", path)
 	}
-	m, err := f.openEarly(c, a, path)
+	m, err := f.openEarly(c, a, path, reading{})
 	if err != nil {
 		return to, err
 	}

@@ -191,7 +191,7 @@ type earlyTable struct {
 }
 
 // openEarly opens a table for its columns, which are public.
-func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string) (*prepare.Map, error) {
+func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string, o reading) (*prepare.Map, error) {
 	if err := f.onlyHeaders(path); err != nil {
 		return nil, err
 	}
@@ -199,12 +199,18 @@ func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string) (*pre
 	if err != nil {
 		return nil, err
 	}
+	if rules.Response == "" && o.responses && o.prepare == nil {
+		return nil, cli.Usagef("--response must be given: %s names no column of responses", f.file)
+	}
+	if o.columns != nil {
+		rules.Only = o.columns
+	}
 	in, err := f.openRecords(c, a, path)
 	if err != nil {
 		return nil, err
 	}
-	e := &earlyTable{path: path, close: in.Close}
-	if e.table, err = f.table(in, path); err == nil {
+	e := &earlyTable{path: path, prepare: o.prepare, close: in.Close}
+	if e.table, err = f.table(in, path); err == nil && e.prepare == nil {
 		e.prepare, err = rules.Map(e.table)
 	}
 	if err != nil {

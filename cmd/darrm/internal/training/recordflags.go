@@ -231,36 +231,16 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 		if f.response == "" && o.responses && f.file == "" {
 			return nil, cli.Usagef("--response must be given: %s needs a column of responses", path)
 		}
-		if f.early != nil && f.early.path == path {
-			early := f.early
-			defer early.close()
-			f.early = nil
-			records, err := f.readTable(early.table, early.prepare)
-			return named(c, records, path, err)
-		}
-		rules, err := f.rules(c, a)
-		if err != nil {
-			return nil, err
-		}
-		if rules.Response == "" && o.responses && o.prepare == nil {
-			return nil, cli.Usagef("--response must be given: %s names no column of responses", f.file)
-		}
-		if o.columns != nil {
-			rules.Only = o.columns
-		}
-		read = func(r io.Reader) (*data.Records, error) {
-			table, err := f.table(r, path)
-			if err != nil {
+		if f.early == nil || f.early.path != path {
+			if _, err := f.openEarly(c, a, path, o); err != nil {
 				return nil, err
 			}
-			m := o.prepare
-			if m == nil {
-				if m, err = rules.Map(table); err != nil {
-					return nil, err
-				}
-			}
-			return f.readTable(table, m)
 		}
+		table, m := f.early.table, f.early.prepare
+		defer f.early.close()
+		f.early, f.mapped = nil, m
+		records, err := prepare.Read(table, m)
+		return named(c, records, path, err)
 	case formatLIBSVM:
 		read = func(r io.Reader) (*data.Records, error) {
 			return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim))
@@ -292,12 +272,6 @@ func named[R interface{ From(file string) R }](c *cobra.Command, r R, path strin
 		return r, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
 	return r.From(path), nil
-}
-
-// readTable reads the records of a table.
-func (f *recordFlags) readTable(t *data.Table, m *prepare.Map) (*data.Records, error) {
-	f.mapped = m
-	return prepare.Read(t, m)
 }
 
 // readSparse reads LIBSVM records without making them dense.

@@ -225,7 +225,7 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
 		return err
 	}
-	m, err := f.openEarly(c, a, f.private)
+	m, err := f.openEarly(c, a, f.private, reading{})
 	if err != nil {
 		return err
 	}
