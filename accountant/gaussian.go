@@ -79,7 +79,7 @@ func gaussianEpsilonFloat(sigma, delta float64) float64 {
 	})
 }
 
-// GaussianShare returns about the ε at delta of one of so many answers that have normal noise and cost the
+// GaussianShare returns about the ε, at delta, of one answer where that many answers with normal noise cost the
 // target together. A search may begin there; it promises nothing. It takes the targets of GaussianNoise and
 // delta in (0,1).
 func GaussianShare(target Cost, answers int, delta float64) (float64, error) {
@@ -153,10 +153,10 @@ type normalEdge struct {
 // lowest and highest are the edges of all mass.
 var lowest, highest = normalEdge{z: math.Inf(-1)}, normalEdge{z: math.Inf(1)}
 
-// newNormalEdge returns the edge at z, whose error is at most wobble. math.Erfc is good to a unit in
-// the last place; four are allowed, and the argument's rounding moves the result by another z² units
-// at most. Where z moves little, the density near it is at most twice 1+|z| of the tail (Birnbaum's
-// inequality); otherwise a move of z toward 0 changes the tail most.
+// newNormalEdge returns the edge at z, where the true place is at most wobble from z. math.Erfc is good to a
+// unit in the last place; four are allowed, and the argument's rounding moves the result by another z² units
+// at most. A small move of z changes the tail by at most 2·(1+|z|)·wobble of itself, by Birnbaum's
+// inequality. Of larger moves the one toward 0 changes the tail most.
 func newNormalEdge(z, wobble float64) normalEdge {
 	if math.IsInf(z, 0) {
 		return normalEdge{z: z}
@@ -193,8 +193,8 @@ func (e normalEdge) massUpTo(f normalEdge, side float64) float64 {
 // the plain normal and from that of the moved one.
 type lossEdge struct{ plain, moved normalEdge }
 
-// edgeAt cuts where the loss is x. Outcomes rise with the loss: where they do not, their signs are
-// changed.
+// edgeAt cuts where the loss is x. Where outcomes fall as the loss rises, their signs are changed, so that
+// both rise.
 func (l normalLoss) edgeAt(x float64) lossEdge {
 	sign := 1.0
 	if l.down {
