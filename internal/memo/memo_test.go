@@ -16,8 +16,10 @@ func TestOf(t *testing.T) {
 		}
 		return asked
 	}
-	if get(1) != 1 || get(1) != 1 || get(2) != 2 || get(1) != 2 {
-		t.Errorf("%d questions", asked)
+	for _, tt := range [][2]int{{1, 1}, {1, 1}, {2, 2}, {1, 2}} {
+		if got := get(tt[0]); got != tt[1] {
+			t.Errorf("after %d: %d questions, want %d", tt[0], got, tt[1])
+		}
 	}
 	if get(3) != 3 || len(m.known) != 1 || get(1) != 4 {
 		t.Errorf("%d questions, %d answers are kept", asked, len(m.known))
