@@ -474,7 +474,7 @@ func (d *jsonDecoder) sampleKeys(lines []byte) [][]cell {
 			if err != nil {
 				return cells // parse tells it
 			}
-			i, known := d.byName[textOf(raw)]
+			i, known := d.byName[strings.TrimSpace(textOf(raw))]
 			if raw, err = p.dec.ReadValue(); err != nil {
 				return cells
 			}
