@@ -252,13 +252,6 @@ func (plan Plan) AnswerNames(classes []string) []string {
 	return names
 }
 
-func allAnswers(n int) string {
-	if n == 1 {
-		return "the one answer"
-	}
-	return "all " + num.Thousands(big.NewInt(int64(n))) + " answers"
-}
-
 // tabled reports whether the mechanism is given by certified numbers.
 func (plan Plan) tabled() bool {
 	m := plan.mechanism
@@ -273,10 +266,10 @@ func (plan Plan) certificate() string {
 		return fmt.Sprintf("certified against all %s privacy rows", num.Thousands(big.NewInt(c.Rows)))
 	case m.AnswersTable() != nil:
 		c := m.AnswersTable().Certificate()
-		return fmt.Sprintf("%s priced over all %s pairs of neighbours", allAnswers(m.Together().Most),
+		return fmt.Sprintf("%s priced over all %s pairs of neighbours", num.All(m.Together().Most, "answer"),
 			num.Thousands(big.NewInt(int64(c.Pairs))))
 	case m.PricedNoise() != nil:
-		return allAnswers(m.Together().Most) + " priced by their labels over all counts"
+		return num.All(m.Together().Most, "answer") + " priced by their labels over all counts"
 	case m.NoiseFunction() != nil:
 		return fmt.Sprintf("certified against all %s constraints",
 			num.Thousands(m.NoiseFunction().Certificate().Constraints))

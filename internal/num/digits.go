@@ -61,6 +61,14 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// All writes that all of n ≥ 1 things are meant: "the one label", "all 2,000 labels".
+func All(n int, thing string) string {
+	if n == 1 {
+		return "the one " + thing
+	}
+	return "all " + Thousands(big.NewInt(int64(n))) + " " + thing + "s"
+}
+
 // Thousands writes a whole number ≥ 0 with a comma before every third digit from the end.
 func Thousands(n *big.Int) string {
 	s := n.String()

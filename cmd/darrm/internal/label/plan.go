@@ -390,7 +390,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	}
 	if best.Bound > 0 && best.Bound < 1 {
 		w.Fact("at most:", fmt.Sprintf("%s is what any one table that is used for %s can give",
-			num.PercentUp(best.Bound), allLabels(r.Labels())))
+			num.PercentUp(best.Bound), num.All(r.Labels(), "label")))
 	}
 	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
@@ -414,7 +414,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	for _, x := range o.p.Refused {
 		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, x.Err))
 	}
-	w.Printf("\nCost of %s by the first, by every bound:\n\n", allLabels(r.Labels()))
+	w.Printf("\nCost of %s by the first, by every bound:\n\n", num.All(r.Labels(), "label"))
 	rows = nil
 	for _, b := range best.Bounds.Bounds {
 		holds := "holds"
@@ -452,12 +452,4 @@ func shellLines(args []string, width int) (lines []string) {
 		line += " " + unit
 	}
 	return append(lines, line)
-}
-
-// allLabels says how many labels there are, where all are meant.
-func allLabels(n int) string {
-	if n == 1 {
-		return "the one label"
-	}
-	return fmt.Sprintf("all %d labels", n)
 }
