@@ -183,7 +183,8 @@ func reachOf(ratio, step float64) int {
 // the last point, larger ones are put at the last point: both are dearer.
 const maxReach = 20_000
 
-// newLattice multiplies e^h, which is known to 300 bits, in twofold arithmetic: a million points a second.
+// newLattice multiplies e^h, which is known to 300 bits, in twofold arithmetic: intervals of 300 bits would take most
+// of the time of a price.
 func newLattice(step float64, reach int) *lattice {
 	l := &lattice{step: step, reach: reach}
 	n := 2*reach + 1

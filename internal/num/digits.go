@@ -55,10 +55,7 @@ func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	if stem, y := strings.CutSuffix(thing, "y"); y {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %s", n, plural(thing))
 }
 
 // All writes that all of n ≥ 1 things are meant: "the one label", "all 2,000 labels".
@@ -66,7 +63,14 @@ func All(n int, thing string) string {
 	if n == 1 {
 		return "the one " + thing
 	}
-	return "all " + Thousands(big.NewInt(int64(n))) + " " + thing + "s"
+	return "all " + Thousands(big.NewInt(int64(n))) + " " + plural(thing)
+}
+
+func plural(thing string) string {
+	if stem, y := strings.CutSuffix(thing, "y"); y {
+		return stem + "ies"
+	}
+	return thing + "s"
 }
 
 // Thousands writes a whole number ≥ 0 with a comma before every third digit from the end.
