@@ -11,28 +11,34 @@ import (
 // correlation that it takes, and the error with rounded numbers for the same bits. Errors are in
 // units of Q/n², the mean of the squared lengths by n.
 type Advice struct {
-	N, K, D int
-	Star    float64 // ρ*, NaN if it is not known
-	// Rows are estimators that send K numbers of 64 bits.
-	Rows []AdviceRow
+	N    int     `json:"n"`
+	K    int     `json:"k"`
+	D    int     `json:"d"`
+	Star float64 `json:"rho"` // ρ*, NaN if it is not known
 	// Best is the one of Rows to use. If ρ* is not known it is RandProjAvg, for vectors that are more
 	// alike than Threshold, or RandK where Threshold is out of reach.
-	Best Estimator
+	Best Estimator `json:"use"`
 	// Threshold is the ρ* from which Rand-Proj-Spatial(Avg) is better than Rand-k, and
 	// OverSpatial that from which it is better than Rand-k-Spatial(Avg). +Inf: never.
-	Threshold, OverSpatial float64
+	Threshold   float64 `json:"better_than_rand_k_from_rho"`
+	OverSpatial float64 `json:"better_than_rand_k_spatial_from_rho"`
+	// Rows are estimators that send K numbers of 64 bits.
+	Rows []AdviceRow `json:"errors"`
 	// SameBits are estimators that spend the bits of K numbers on more numbers of fewer bits.
-	SameBits []AdviceRow
+	SameBits []AdviceRow `json:"same_bits"`
 }
 
 // AdviceRow is one estimator's predicted errors.
 type AdviceRow struct {
-	Estimator        Estimator
-	None, Half, Full float64 // at ρ* = 0, ½ and 1
-	Here             float64 // at Advice.Star; NaN without
+	Estimator Estimator `json:"estimator"`
 	// Sent and Bits are the numbers sent and the bits of each. In SameBits every error is that of the
 	// best split at its own ρ*; these are the split at Advice.Star, or at ρ* = ½ without.
-	Sent, Bits int
+	Sent int     `json:"k"`
+	Bits int     `json:"bits_per_number"`
+	None float64 `json:"error_at_rho_0"`
+	Half float64 `json:"error_at_rho_0_5"`
+	Full float64 `json:"error_at_rho_1"`
+	Here float64 `json:"error"` // at Advice.Star; NaN without
 }
 
 // little is the gain below which the simpler estimator is advised.

@@ -113,8 +113,8 @@ func SquaredError(estimate, mean []float64) float64 {
 
 // Measured is a mean squared error over rounds.
 type Measured struct {
-	MSE           float64
-	StandardError float64 // of MSE
+	MSE           float64 `json:"mse"`
+	StandardError float64 `json:"standard_error"` // of MSE
 }
 
 // checkTrials bounds the trials of a measurement, each of which keeps its error.

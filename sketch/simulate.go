@@ -24,12 +24,14 @@ type Grid struct {
 // GridRow is one simulation. Errors are sums over coordinates, for vectors of length 1 or those
 // given.
 type GridRow struct {
-	N, K, D   int
-	Rho       float64 // ρ* of the vectors
-	Estimator Estimator
-	Bits      float64 // that a client sends, without the header
+	N         int       `json:"n"`
+	K         int       `json:"k"`
+	D         int       `json:"d"`
+	Rho       float64   `json:"rho"` // ρ* of the vectors
+	Estimator Estimator `json:"estimator"`
+	Bits      float64   `json:"bits_per_client"` // without the header
 	Measured
-	Predicted float64 // +Inf for Max near nk = d
+	Predicted float64 `json:"predicted"` // +Inf for Max near nk = d
 }
 
 // maxGrid bounds the combinations of a grid.

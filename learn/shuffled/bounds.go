@@ -281,8 +281,9 @@ func tunedStepSize(n, epochs int, distance, variance, avgSmoothness,
 // Interleaved even below what any private method can reach; Corrected follows from the
 // corrected one. Both leave out the term of C_n.
 type Rates struct {
-	Printed, Corrected float64
-	BestEpochs         float64 // the K that the printed rate is for
+	Printed    float64 `json:"printed"`
+	Corrected  float64 `json:"corrected"`
+	BestEpochs float64 `json:"best_epochs"` // the K that the printed rate is for
 }
 
 // rate returns the rates of DPShuffleG, PrivPub, PubPriv and Interleaved with p in [1/K, 1]

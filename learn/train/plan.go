@@ -103,13 +103,13 @@ type Price struct {
 
 // PriceRow is one account of one amount of noise.
 type PriceRow struct {
-	Noise       Noise
-	Reading     string  // of the sensitivity: what is taken as proved
-	Sensitivity float64 // in the block that costs most
-	Deviation   float64 // of the noise there
-	Epsilon     float64 // at the target's δ; +Inf where none is proved
-	InUse       bool    // Cost is of this row
-	Holds       bool    // the reading is proved: its ε is a promise
+	Noise       Noise   `json:"noise"`
+	Reading     string  `json:"account"`     // of the sensitivity: what is taken as proved
+	Sensitivity float64 `json:"sensitivity"` // in the block that costs most
+	Deviation   float64 `json:"deviation"`   // of the noise there
+	Epsilon     float64 `json:"epsilon"`     // at the target's δ; +Inf where none is proved
+	InUse       bool    `json:"in_use"`      // Cost is of this row
+	Holds       bool    `json:"proved"`      // the reading is proved: its ε is a promise
 }
 
 // Block is a part of the data and the noise that it gets.
@@ -260,14 +260,14 @@ func (p *Price) Within(target accountant.Cost) error {
 // law, in expectation over them and over the noise. It is worked out from the plan's own schedule
 // and noise, so that it depends on no record, and it is for the loss with clipped slopes.
 type Bound struct {
-	Of      Measure
-	Value   float64 // at most this
-	Nothing float64 // of every model of the set: a Value that is not below it says nothing
+	Of      Measure `json:"of"`
+	Value   float64 `json:"bound"`          // at most this
+	Nothing float64 `json:"of_every_model"` // a Value that is not below it says nothing
 	// Printed is the source's closed form, for the source's noise and by the source's constants;
 	// 0 where it prints none.
-	Printed float64
-	Rate    float64 // the source's order of magnitude, constants left out; 0 where it has none
-	Theorem string  // the source's theorem that it follows
+	Printed float64 `json:"printed,omitempty"`
+	Rate    float64 `json:"rate,omitempty"` // the source's order of magnitude, constants left out; 0 where it has none
+	Theorem string  `json:"theorem"`        // the source's theorem that it follows
 }
 
 // Says reports whether the bound says more of a model than that it is in the set.

@@ -4,13 +4,18 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -286,11 +291,25 @@ func (a *App) Show(result any, page func(*terminal.Page) error) error {
 	return a.Print(page)
 }
 
-// EncodeJSON writes a value, indented.
+// numbers writes null for a number that is infinite or not a number, and exact numbers by their digits.
+var numbers = jsonv2.WithMarshalers(jsonv2.JoinMarshalers(
+	jsonv2.MarshalToFunc(func(e *jsontext.Encoder, x float64) error {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return e.WriteToken(jsontext.Null)
+		}
+		return errors.ErrUnsupported // as other numbers
+	}),
+	jsonv2.MarshalToFunc(func(e *jsontext.Encoder, x json.Number) error {
+		return e.WriteValue(jsontext.Value(x))
+	})))
+
+// EncodeJSON writes a value as package encoding/json does, indented, with null for numbers that are not finite.
 func EncodeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	b, err := jsonv2.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.WithIndent("  "), numbers)
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
 }
 
 func printable(s string) string { return terminal.Printable(s) }

@@ -71,17 +71,10 @@ type boundRow struct {
 	StepCap   float64          `json:"step_cap"`
 	Printed   termsJSON        `json:"printed"`
 	Corrected termsJSON        `json:"corrected"`
-	Rate      *rateJSON        `json:"rate,omitempty"` // none without noise
+	Rate      *shuffled.Rates  `json:"rate,omitempty"` // none without noise
 	TunedStep *float64         `json:"tuned_step"`     // the source's step size without noise
 	Fails     []string         `json:"fails"`
 	Refused   string           `json:"refused,omitempty"`
-}
-
-// rateJSON gives the rate of the excess risk at the best K, without constants and logarithms.
-type rateJSON struct {
-	Printed    float64 `json:"printed"`
-	Corrected  float64 `json:"corrected"`
-	BestEpochs float64 `json:"best_epochs"`
 }
 
 // termsJSON is a bound in its parts.
@@ -201,10 +194,7 @@ func (r *boundRow) set(b shuffled.BoundReport) {
 	r.Noise, r.Cost, r.StepCap = b.Account.Noise, cli.FiniteCost(b.Account.Cost), b.Bound.StepCap
 	r.Printed, r.Corrected = newTerms(b.Bound.Printed), newTerms(b.Bound.Corrected)
 	r.Fails = append(r.Fails, b.Bound.Fails...)
-	r.TunedStep = cli.Finite(b.TunedStep)
-	if b.Rates != nil {
-		r.Rate = &rateJSON{b.Rates.Printed, b.Rates.Corrected, b.Rates.BestEpochs}
-	}
+	r.TunedStep, r.Rate = cli.Finite(b.TunedStep), b.Rates
 }
 
 func renderBounds(w *terminal.Page, rows []boundRow) error {

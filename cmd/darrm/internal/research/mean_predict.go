@@ -84,41 +84,7 @@ func (f *predictFlags) run(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	return a.Show(jsonAdvice(advice), func(w *terminal.Page) error { return writeAdvice(w, advice) })
-}
-
-type adviceRow struct {
-	Estimator string   `json:"estimator"`
-	Sent      int      `json:"k"`
-	Bits      int      `json:"bits_per_number"`
-	None      *float64 `json:"error_at_rho_0"`
-	Half      *float64 `json:"error_at_rho_0_5"`
-	Full      *float64 `json:"error_at_rho_1"`
-	Here      *float64 `json:"error"` // null where ρ* is not known
-}
-
-func jsonAdvice(a sketch.Advice) any {
-	rows := func(list []sketch.AdviceRow) (out []adviceRow) {
-		for _, r := range list {
-			out = append(out, adviceRow{string(r.Estimator), r.Sent, r.Bits, cli.Finite(r.None),
-				cli.Finite(r.Half),
-				cli.Finite(r.Full), cli.Finite(r.Here)})
-		}
-		return out
-	}
-	return struct {
-		N           int         `json:"n"`
-		K           int         `json:"k"`
-		D           int         `json:"d"`
-		Rho         *float64    `json:"rho"`
-		Use         string      `json:"use"`
-		Threshold   *float64    `json:"better_than_rand_k_from_rho"`
-		OverSpatial *float64    `json:"better_than_rand_k_spatial_from_rho"`
-		Rows        []adviceRow `json:"errors"`
-		SameBits    []adviceRow `json:"same_bits"`
-	}{a.N, a.K, a.D, cli.Finite(a.Star), string(a.Best), cli.Finite(a.Threshold),
-		cli.Finite(a.OverSpatial),
-		rows(a.Rows), rows(a.SameBits)}
+	return a.Show(advice, func(w *terminal.Page) error { return writeAdvice(w, advice) })
 }
 
 // shortError writes an error, or "huge" for one too large to be of use.

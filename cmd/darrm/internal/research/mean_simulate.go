@@ -155,28 +155,10 @@ func (f *simulateFlags) run(c *cobra.Command, a *cli.App) error {
 	return picture.Deliver(a, "plot", f.plot, func() (figure.Sheet, error) { return axis.picture(rows) })
 }
 
-// simulationRow is a row for programs, without figures that are not finite.
-type simulationRow struct {
-	N             int      `json:"n"`
-	K             int      `json:"k"`
-	D             int      `json:"d"`
-	Rho           float64  `json:"rho"`
-	Estimator     string   `json:"estimator"`
-	Bits          float64  `json:"bits_per_client"`
-	MSE           float64  `json:"mse"`
-	StandardError float64  `json:"standard_error"`
-	Predicted     *float64 `json:"predicted"`
-}
-
 func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) error {
 	switch format {
 	case "json":
-		out := []simulationRow{}
-		for _, r := range rows {
-			out = append(out, simulationRow{r.N, r.K, r.D, r.Rho, string(r.Estimator), r.Bits, r.MSE,
-				r.StandardError, cli.Finite(r.Predicted)})
-		}
-		return cli.EncodeJSON(w, out)
+		return cli.EncodeJSON(w, rows)
 	case "csv":
 		c := csv.NewWriter(w)
 		if err := c.Write([]string{"n", "k", "d", "rho", "estimator", "bits_per_client", "mse",

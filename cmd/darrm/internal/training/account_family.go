@@ -116,26 +116,8 @@ type pricedMethod struct {
 	Method string          `json:"method"`
 	Cost   accountant.Cost `json:"cost"`
 	*priceReport
-	Theory *theory         `json:"theory,omitempty"`
-	Rows   []comparedPrice `json:"accounts"`
-}
-
-// theory states what is proved of a plan's models, in JSON.
-type theory struct {
-	Of      train.Measure `json:"of"`
-	Bound   *float64      `json:"bound"`
-	Nothing *float64      `json:"of_every_model"`
-	Printed float64       `json:"printed,omitempty"`
-	Rate    float64       `json:"rate,omitempty"`
-	Theorem string        `json:"theorem"`
-}
-
-// newTheory returns nil for no bound.
-func newTheory(b *train.Bound) *theory {
-	if b == nil {
-		return nil
-	}
-	return &theory{b.Of, cli.Finite(b.Value), cli.Finite(b.Nothing), b.Printed, b.Rate, b.Theorem}
+	Theory *train.Bound     `json:"theory,omitempty"`
+	Rows   []train.PriceRow `json:"accounts"`
 }
 
 // proved tells what is proved of a plan's models, rounded to the safe side; nil where nothing is.
@@ -159,24 +141,8 @@ func proved(b *train.Bound) (lines []string) {
 
 func newPricedMethod(plan train.Plan, rows []train.PriceRow) pricedMethod {
 	p := plan.Price
-	out := pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p),
-		Theory: newTheory(plan.Bound())}
-	for _, r := range rows {
-		out.Rows = append(out.Rows, comparedPrice{r.Noise, r.Reading, r.Sensitivity, r.Deviation,
-			cli.Finite(r.Epsilon), r.InUse, r.Holds})
-	}
-	return out
-}
-
-// comparedPrice is one account of one amount of noise in JSON.
-type comparedPrice struct {
-	Noise       train.Noise `json:"noise"`
-	Reading     string      `json:"account"`
-	Sensitivity float64     `json:"sensitivity"`
-	Deviation   float64     `json:"deviation"`
-	Epsilon     *float64    `json:"epsilon"`
-	InUse       bool        `json:"in_use"`
-	Proved      bool        `json:"proved"`
+	return pricedMethod{Method: p.Method, Cost: p.Cost, priceReport: newPriceReport(p),
+		Theory: plan.Bound(), Rows: rows}
 }
 
 func deliverPrice(a *cli.App, plan train.Plan, rows []train.PriceRow) error {

@@ -83,7 +83,7 @@ func byLosses(r iteration.Report) bool {
 // contraction describes the loss's smoothness, and whether steps are known to be non-expansive.
 func contraction(r iteration.Report) string {
 	l := "smoothness unknown"
-	if cli.Finite(r.Smoothness) != nil && r.Smoothness > 0 {
+	if r.Smoothness > 0 && !math.IsInf(r.Smoothness, 1) {
 		l = fmt.Sprintf("smoothness L = %s", num.Outward(r.Smoothness, 6, true))
 	}
 	if r.Contractive {
@@ -109,12 +109,12 @@ type costBasis struct {
 	Released      string   `json:"released"` // the most that may be, for the cost to hold
 	Noise         float64  `json:"noise"`
 	PublicNoise   float64  `json:"public_noise"`
-	Clip          *float64 `json:"clip"` // null without clipping
+	Clip          float64  `json:"clip"` // infinite without clipping
 	Amplification float64  `json:"amplification"`
-	Rho           *float64 `json:"rho"`   // null without noise, and by privacy losses
+	Rho           float64  `json:"rho"`   // infinite without noise, NaN by privacy losses
 	Alpha         float64  `json:"alpha"` // 0 where no order was used
 	StepSize      float64  `json:"step_size"`
-	Smoothness    *float64 `json:"smoothness"` // null where unknown
+	Smoothness    float64  `json:"smoothness"` // not finite where unknown
 	Contractive   bool     `json:"contractive"`
 	Fallback      []string `json:"fallback"`
 	Warnings      []string `json:"warnings"`
@@ -133,17 +133,16 @@ func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
 		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(),
 		Order: orderName(r), Released: r.Released.String(),
-		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: cli.Finite(r.Clip),
-		Amplification: r.Amplification,
-		Rho:           cli.Finite(r.Rho), Alpha: r.Alpha, StepSize: r.StepSize,
+		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: r.Clip, Amplification: r.Amplification,
+		Rho: r.Rho, Alpha: r.Alpha, StepSize: r.StepSize, Smoothness: r.Smoothness,
 		Contractive: r.Contractive, Fallback: append([]string{}, r.Fallback...),
 		Warnings: append([]string{}, r.Warnings...),
 	}
-	if r.Smoothness > 0 {
-		b.Smoothness = cli.Finite(r.Smoothness)
+	if !(r.Smoothness > 0) {
+		b.Smoothness = math.NaN()
 	}
 	if byLosses(r) {
-		b.Rho = nil
+		b.Rho = math.NaN()
 	}
 	for _, t := range r.Trials {
 		row := tried{Mode: string(t.Mode), Conversion: string(t.Conversion)}

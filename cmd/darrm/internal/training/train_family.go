@@ -188,7 +188,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		}
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds, price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
-		r.Theory = newTheory(bound)
+		r.Theory = bound
 		if f.describe != nil && len(f.points) == 0 {
 			f.describe(r)
 		}

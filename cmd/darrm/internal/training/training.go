@@ -175,7 +175,7 @@ type modelReport struct {
 	Person      *accountant.Cost `json:"person_cost,omitempty"` // Cost is of a row
 	Account     *costBasis       `json:"account,omitempty"`     // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`       // of the other methods
-	Theory      *theory          `json:"theory,omitempty"`      // what is proved of the models
+	Theory      *train.Bound     `json:"theory,omitempty"`      // what is proved of the models
 	Chosen      *train.Choice    `json:"chosen,omitempty"`      // of a choice among candidates
 	Score       *scoreReport     `json:"score,omitempty"`       // on the records held out
 	Weights     *weightReport    `json:"weights,omitempty"`     // of records and classes
