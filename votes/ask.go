@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // An Answer is one reading of a file: further statements, beside those that were made already.
@@ -177,7 +179,7 @@ func (v *values) askNumbers(plain map[string]bool, choices []choice) {
 	}
 	v.questions = append(v.questions, fmt.Sprintf("are these %s the names of classes, or %s? A vote names one "+
 		"class: of %[2]s, write each teacher's class, such as 1 where a probability is at least 0.5",
-		plural(numbers, "number"), what))
+		num.Count(numbers, "number"), what))
 	for i, c := range choices {
 		if c.texts = append(c.texts, "the numbers are names of classes"); numbers > mostNumbers {
 			c.classes = nil // no command lists so many

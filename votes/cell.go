@@ -135,10 +135,7 @@ func (c *cell) count() (n int, rule string) {
 			}
 		}
 	case numberCell:
-		var u uint64
-		if u, ok = canonicalNumber(c.text); ok {
-			v = int64(u)
-		}
+		v, ok = canonicalInt(c.text)
 	case intCell:
 		v = c.n
 	case floatCell:

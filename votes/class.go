@@ -199,20 +199,17 @@ func (c *classList) rule() check.Text {
 	if c.binary {
 		return check.Named("is not 0 or 1: %s names others", pClasses)
 	}
+	return check.Named("%s", c.noneOf("classes"))
+}
+
+// noneOf says that a text is none of the names, which are classes or labels.
+func (c *classList) noneOf(what string) string {
 	const most = 8
-	var b strings.Builder
-	b.WriteString("is not one of the classes ")
-	for i, name := range c.names {
-		if i == most {
-			fmt.Fprintf(&b, " … (%d classes)", len(c.names))
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(name))
+	text := "is not one of the " + what + " " + quoteAll(c.names[:min(most, c.len())])
+	if c.len() > most {
+		text += fmt.Sprintf(" … (%d %s)", c.len(), what)
 	}
-	return check.Named("%s", b.String())
+	return text
 }
 
 // want names the valid votes, for the message about a missing vote.
@@ -231,18 +228,12 @@ func (c *classList) describe() string {
 	return "names of classes"
 }
 
-// canonicalInt parses a decimal integer in its only spelling: of two equal
+// canonicalInt parses a decimal integer of at most 18 digits in its only spelling: of two equal
 // numbers the texts are equal too.
 func canonicalInt(s string) (int64, bool) {
-	digits := strings.TrimPrefix(s, "-")
-	n, ok := canonicalNumber(digits)
-	if !ok || len(digits) != len(s) && n == 0 { // "-0" is another spelling of 0
-		return 0, false
-	}
-	if len(digits) != len(s) {
-		return -int64(n), true
-	}
-	return int64(n), true
+	const most = 999_999_999_999_999_999
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && -most <= n && n <= most && strconv.FormatInt(n, 10) == s
 }
 
 // decimalInt returns the value of a JSON number if that is exactly an integer of at

@@ -471,8 +471,8 @@ func TestIDRuns(t *testing.T) {
 				t.Fatalf("%s: %d is there", form, i)
 			}
 		}
-		if s.other.n != want {
-			t.Errorf("%s: %d are kept", form, s.other.n)
+		if len(s.other.places) != want {
+			t.Errorf("%s: %d are kept", form, len(s.other.places))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/votes/format"
 )
 
@@ -67,10 +68,10 @@ func (r Roles) String() string {
 		if r.Layout == LayoutLong.String() {
 			of = "teacher"
 		}
-		fmt.Fprintf(&b, "%s: %s (%s)", what, abbreviate(r.Votes), plural(r.Width, of))
+		fmt.Fprintf(&b, "%s: %s (%s)", what, abbreviate(r.Votes), num.Count(r.Width, of))
 	case "positions":
 		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, abbreviate(r.Votes),
-			plural(r.Width, "column"))
+			num.Count(r.Width, "column"))
 	case "list":
 		fmt.Fprintf(&b, "%s: %s (a list of %d)", what, quoteUnlessPlain(r.Votes[0]), r.Width)
 	default:
@@ -82,7 +83,7 @@ func (r Roles) String() string {
 		for _, name := range r.Votes {
 			b.WriteString(quoteUnlessPlain(name) + " ")
 		}
-		fmt.Fprintf(&b, "(an array of %s)", plural(r.Width, side))
+		fmt.Fprintf(&b, "(an array of %s)", num.Count(r.Width, side))
 	}
 	column := func(role, name string) {
 		switch {
@@ -106,13 +107,6 @@ func (r Roles) String() string {
 		b.WriteString("; not read: " + abbreviate(r.Unused))
 	}
 	return b.String()
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // abbreviate lists names, and of names that count up the first and the last.

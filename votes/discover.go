@@ -36,8 +36,8 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	}
 	found.done = true
 	free := s.unassigned()
-	if s.names != nil && len(free) == 2 && equalFoldASCII(s.names[free[0]], "zeros") &&
-		equalFoldASCII(s.names[free[1]], "ones") {
+	if s.names != nil && len(free) == 2 && isUsual(s.names[free[0]], "zeros") &&
+		isUsual(s.names[free[1]], "ones") {
 		o.Layout, f.layout, found.counts = LayoutCounts, LayoutCounts, true
 		return true
 	}
@@ -307,10 +307,7 @@ func unknownClasses() *classList {
 // they do not tell.
 func (r *rowReader) discoverHeader(row []string) (header, ok bool) {
 	for _, name := range row {
-		name = strings.TrimSpace(name)
-		if slices.ContainsFunc(slices.Concat(idNames, truthNames), func(usual string) bool {
-			return equalFoldASCII(name, usual)
-		}) {
+		if isUsual(strings.TrimSpace(name), slices.Concat(idNames, truthNames)...) {
 			r.opts.found.header = HeaderYes
 			return true, true
 		}

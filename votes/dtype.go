@@ -33,7 +33,7 @@ func parseDtype(s string) (dtype, error) {
 		return d, rulef("the element type %s is unknown", quote(s))
 	}
 	d.kind = rest[0]
-	n, ok := canonicalNumber(rest[1:])
+	n, ok := canonicalInt(rest[1:])
 	switch d.kind {
 	case 'O':
 		return d, rulef("the elements are Python objects, stored as a pickle, which is a program and " +
@@ -58,7 +58,7 @@ func parseDtype(s string) (dtype, error) {
 	default:
 		ok = false
 	}
-	if !ok || n == 0 {
+	if !ok || n <= 0 {
 		return d, rulef("the element type %s is not one for votes: want booleans, integers, float32, "+
 			"float64, text, or of ids datetime64", quote(s))
 	}

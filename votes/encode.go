@@ -19,7 +19,7 @@ import (
 // labelsOf describes a file of labels to the encoder of its format.
 func labelsOf(id string, classes *classList, columns ...string) format.Labels {
 	for _, name := range []string{id, "query", "id", "question id"} {
-		if id = name; id != "" && !slices.ContainsFunc(columns, func(c string) bool { return equalFoldASCII(id, c) }) {
+		if id = name; id != "" && !isUsual(id, columns...) {
 			break
 		}
 	}

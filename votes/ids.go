@@ -35,7 +35,7 @@ func (s *idSet) add(id string, at place) (earlier place, repeated bool) {
 	case digits == "":
 	case !s.run:
 		// Only a first row starts a run.
-		if s.other.n == 0 {
+		if len(s.other.places) == 0 {
 			s.run, s.prefix, s.start, s.length = true, strings.Clone(prefix), at, 1
 			if s.first = valueOf(digits); padded(digits) {
 				s.width = len(digits)
@@ -78,79 +78,40 @@ func valueOf(digits string) (n uint64) {
 	return n
 }
 
-// canonicalNumber parses a decimal number in its only spelling: of two equal
-// numbers the texts are equal too.
-func canonicalNumber(s string) (n uint64, ok bool) {
-	before, digits := splitNumber(s)
-	if before != "" || digits == "" || padded(digits) {
-		return 0, false
-	}
-	return valueOf(digits), true
-}
-
-// idTable has the places of ids by their hashes. It uses open addressing and no pointers, so an id
-// takes one look at memory and the garbage collector none.
+// idTable has the places of ids by their hashes. It has no pointers for each id, so the garbage collector
+// need not look at them.
 type idTable struct {
-	seed  maphash.Seed
-	slots []idSlot // a power of two; at most three quarters are taken
-	n     int
-	files []*fileInfo
+	seed   maphash.Seed
+	places map[uint64]uint64 // by hash: the number of the file above fileShift, line or row below
+	files  []*fileInfo
 }
 
-// idSlot is free where its place is 0.
-type idSlot struct{ hash, place uint64 }
-
-// fileShift splits a slot's place: the number of the file above, line or row plus one below.
 const fileShift = 40
 
-func (t *idTable) slot(hash uint64) int {
-	mask := len(t.slots) - 1
-	for i := int(hash) & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.place == 0 || s.hash == hash {
-			return i
-		}
-	}
-}
-
+// find returns the place of id, false where it is not there.
 func (t *idTable) find(id string) (at place, known bool) {
-	if t.n == 0 {
+	if t.places == nil {
 		return place{}, false
 	}
-	return t.at(t.slot(maphash.String(t.seed, id)))
-}
-
-// at returns the place of a slot, false where it is free.
-func (t *idTable) at(i int) (at place, known bool) {
-	p := t.slots[i].place
-	if p == 0 {
+	p, known := t.places[maphash.String(t.seed, id)]
+	if !known {
 		return place{}, false
 	}
-	return place{t.files[p>>fileShift], int(p&(1<<fileShift-1)) - 1}, true
+	return place{t.files[p>>fileShift], int(p & (1<<fileShift - 1))}, true
 }
 
 // add enters id, and returns the place of the same id if it is there already.
 func (t *idTable) add(id string, at place) (earlier place, repeated bool) {
-	if t.slots == nil {
-		t.seed, t.slots = maphash.MakeSeed(), make([]idSlot, 64)
+	if t.places == nil {
+		t.seed, t.places = maphash.MakeSeed(), make(map[uint64]uint64)
 	}
-	hash := maphash.String(t.seed, id)
-	i := t.slot(hash)
-	if earlier, repeated = t.at(i); repeated {
+	if earlier, repeated = t.find(id); repeated {
 		return earlier, true
 	}
 	if n := len(t.files); n == 0 || t.files[n-1] != at.file {
 		t.files = append(t.files, at.file) // files come one after the other
 	}
-	t.slots[i] = idSlot{hash, uint64(len(t.files)-1)<<fileShift | uint64(at.at+1)}
-	if t.n++; 4*t.n > 3*len(t.slots) {
-		old := t.slots
-		t.slots = make([]idSlot, 2*len(old))
-		for _, s := range old {
-			if s.place != 0 {
-				t.slots[t.slot(s.hash)] = s
-			}
-		}
-	}
+	t.places[maphash.String(t.seed, id)] = uint64(len(t.files)-1)<<fileShift | uint64(at.at)
 	return place{}, false
 }
 

@@ -78,8 +78,7 @@ func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 			row[0] = strings.TrimPrefix(row[0], "\ufeff")
 			if at = slices.IndexFunc(row, func(cell string) bool {
 				cell = strings.TrimSpace(cell)
-				return cell == column || column == "" && (equalFoldASCII(cell, "query") ||
-					equalFoldASCII(cell, "id"))
+				return cell == column || column == "" && isUsual(cell, idNames...)
 			}); at >= 0 {
 				continue
 			}
@@ -150,7 +149,7 @@ func (f *fileInfo) addLong(b *Batch, r *record) *fault {
 	case missing:
 		return &fault{at: 0, rule: f.sets.missingRule(&r.votes[0])}
 	default:
-		return faultf(0, "vote %s %s", &r.votes[0], f.sets.rule())
+		return faultf(0, "vote %s %s", &r.votes[0], f.sets.list.noneOf("labels"))
 	}
 	id, wrong := r.queryID()
 	if wrong != nil {

@@ -73,8 +73,8 @@ func TestNextRunsInConstantMemory(t *testing.T) {
 	if after > before+8<<20 {
 		t.Errorf("heap grew by %d bytes", after-before)
 	}
-	if r.ids.other.n != 0 {
-		t.Errorf("%d ids are remembered one by one", r.ids.other.n)
+	if len(r.ids.other.places) != 0 {
+		t.Errorf("%d ids are remembered one by one", len(r.ids.other.places))
 	}
 	runtime.KeepAlive(r)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -330,7 +329,7 @@ func (o *Options) isTruth(name string) bool {
 	if o.LabelColumn != "" {
 		return name == strings.TrimSpace(o.LabelColumn)
 	}
-	return slices.ContainsFunc(truthNames, func(usual string) bool { return equalFoldASCII(name, usual) })
+	return isUsual(name, truthNames...)
 }
 
 type columnOption struct{ role, spec string }

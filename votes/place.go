@@ -148,9 +148,7 @@ func (s *columnSet) numbered(from, to string) []int {
 // isNoVote reports whether a column's name is one of ids or truths, so that it must be stated to be a
 // vote.
 func (s *columnSet) isNoVote(at int) bool {
-	return s.isIndex(at) || slices.ContainsFunc(slices.Concat(idNames, truthNames), func(usual string) bool {
-		return equalFoldASCII(s.names[at], usual)
-	})
+	return s.isIndex(at) || isUsual(s.names[at], slices.Concat(idNames, truthNames)...)
 }
 
 // isIndex reports whether a column is an index that nobody named, as pandas writes it: the first

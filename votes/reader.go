@@ -253,7 +253,7 @@ func (r *Reader) numberQueries(b *Batch) error {
 				rule += earlier.file.name + ", "
 			}
 			rule += earlier.file.placeName(earlier.at)
-		} else if r.ids.other.n > maxTrackedIDs && !r.opts.allIDs {
+		} else if len(r.ids.other.places) > maxTrackedIDs && !r.opts.allIDs {
 			rule = fmt.Sprintf("more than %d ids do not count up by one: to search them for repetitions "+
 				"takes too much memory; trust them, or leave them out", maxTrackedIDs)
 		}

@@ -176,7 +176,7 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 	case "":
 		found := -1
 		for i, name := range s.names {
-			if !slices.ContainsFunc(usual, func(u string) bool { return equalFoldASCII(name, u) }) {
+			if !isUsual(name, usual...) {
 				continue
 			}
 			if found >= 0 {
@@ -345,23 +345,18 @@ func quoteAll(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-func equalFoldASCII(a, b string) bool {
-	if len(a) != len(b) {
-		return false
+// isUsual reports whether a name is one of these, in any case of ASCII letters.
+func isUsual(name string, usual ...string) bool {
+	lower := func(s string) string {
+		b := []byte(s)
+		for i, c := range b {
+			if 'A' <= c && c <= 'Z' {
+				b[i] += 'a' - 'A'
+			}
+		}
+		return string(b)
 	}
-	for i := range len(a) {
-		x, y := a[i], b[i]
-		if 'A' <= x && x <= 'Z' {
-			x += 'a' - 'A'
-		}
-		if 'A' <= y && y <= 'Z' {
-			y += 'a' - 'A'
-		}
-		if x != y {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(usual, func(u string) bool { return lower(u) == lower(name) })
 }
 
 // numbering groups names by what stands before the number at their end.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,7 +164,7 @@ func (s *labelSet) parse(c *cell, yes []int) (labels []int, missing bool, rule c
 		case label < 0 && strings.TrimSpace(one.plain()) == "":
 			rule = check.Named("the set %s has an empty name between its separators (%s)", c, quote(s.separator))
 		case label < 0:
-			rule = check.Named("%s %s", one, s.rule())
+			rule = check.Named("%s %s", one, s.list.noneOf("labels"))
 		case slices.Contains(yes, label):
 			rule = check.Named("the set %s has the label %s twice", c, quote(s.list.names[label]))
 		default:
@@ -197,17 +196,6 @@ func (s *labelSet) parse(c *cell, yes []int) (labels []int, missing bool, rule c
 		add(c)
 	}
 	return yes, false, rule
-}
-
-// rule completes the message about a name that is none of the labels.
-func (s *labelSet) rule() string {
-	const most = 8
-	names := s.list.names
-	text := "is not one of the labels " + quoteAll(names[:min(most, len(names))])
-	if len(names) > most {
-		text += fmt.Sprintf(" … (%d labels)", len(names))
-	}
-	return text
 }
 
 // missingRule is the rule that a blank breaks where a vote must be there.

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -52,28 +53,8 @@ func canonical(text string) string {
 // wholeText returns the whole number that a text in the notation of JSON stands for, as 1, -1.0
 // and 1e0. Neither 01 nor +1 is in that notation.
 func wholeText(text string) (int64, bool) {
-	digits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
-	rest := strings.TrimPrefix(text, "-")
-	n := digits(rest)
-	if n == 0 || n > 1 && rest[0] == '0' {
+	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') || !json.Valid([]byte(text)) {
 		return 0, false
-	}
-	if rest = rest[n:]; strings.HasPrefix(rest, ".") {
-		if n = digits(rest[1:]); n == 0 {
-			return 0, false
-		}
-		rest = rest[1+n:]
-	}
-	if rest != "" {
-		if rest[0] != 'e' && rest[0] != 'E' {
-			return 0, false
-		}
-		if rest = rest[1:]; rest != "" && (rest[0] == '+' || rest[0] == '-') {
-			rest = rest[1:]
-		}
-		if n = digits(rest); n == 0 || n < len(rest) {
-			return 0, false
-		}
 	}
 	return decimalInt(text)
 }

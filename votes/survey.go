@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // A Survey is what files hold of which perhaps nothing is stated: what is read, what is asked, and
@@ -241,7 +243,7 @@ func (l *look) tell(t *tallied) (told []string) {
 			told = append(told, fmt.Sprintf("%s is read as %s", strings.Join(others, ", "), v.Value))
 		} else if len(others) > 0 {
 			told = append(told, fmt.Sprintf("%s has %s that look alike (Unicode, composed or not): one class",
-				quoteUnlessPlain(v.Value), plural(len(v.Spellings), "spelling")))
+				quoteUnlessPlain(v.Value), num.Count(len(v.Spellings), "spelling")))
 		}
 	}
 	return told
