@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,9 +18,8 @@ type columnDecoder struct {
 	src     *source
 	file    format.File
 	all     []format.Column
-	read    []int // indices of the columns that are read: votes in their order, then label and id
 	cols    columns
-	list    int // the column of the list of all votes or counts, or -1
+	read    []readColumn
 	perTask int
 	row     int64 // next, in the file
 
@@ -65,26 +63,26 @@ func (f *fileInfo) columnsError(err error) error {
 
 // resolveColumns decides which column holds what. again opens the file once more, to look into it.
 func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error {
-	set := &columnSet{what: "column", n: len(d.all), sample: d.sample}
+	var failed error
+	set := &columnSet{what: "column", n: len(d.all), sample: d.sample,
+		isList: func(at int) bool { return d.all[at].List },
+		items: func(at int) (n int) {
+			n, failed = firstItems(again, at)
+			return n
+		}}
 	for i := range d.all {
 		d.all[i].Name = strings.TrimSpace(d.all[i].Name)
 		set.names = append(set.names, d.all[i].Name)
 	}
-	var failed error
 	wrong := set.namesFault(nil)
-	if d.list = -1; wrong == nil || d.opts.listed() {
-		d.list, d.cols, wrong = d.assignLists(set, lists{
-			func(at int) bool { return d.all[at].List },
-			func(at int) (n int) {
-				n, failed = firstItems(again, at)
-				return n
-			},
-		})
+	if wrong == nil || d.opts.listed() {
+		d.cols, wrong = d.assignLists(set)
 	}
 	if failed != nil {
 		return d.columnsError(failed)
 	}
 	if wrong == nil {
+		d.read = d.cols.read()
 		wrong = d.readFault(set)
 	}
 	if wrong != nil {
@@ -93,19 +91,6 @@ func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error 
 			e.Column, e.ColumnName = wrong.at+1, set.names[wrong.at]
 		}
 		return e
-	}
-	if d.list >= 0 {
-		d.read = []int{d.list}
-	}
-	d.read = append(d.read, d.cols.votes...)
-	if d.labels {
-		d.read = append(d.read, d.cols.label)
-	}
-	if d.layout == LayoutLong { // before the id, which is the last
-		d.read = append(d.read, d.cols.teacher)
-	}
-	if d.ids {
-		d.read = append(d.read, d.cols.id)
 	}
 	return nil
 }
@@ -128,30 +113,21 @@ func firstItems(again func() (format.File, error), at int) (int, error) {
 
 // readFault returns the fault of a column that is read.
 func (d *columnDecoder) readFault(set *columnSet) *fault {
-	read := d.cols.read(d.layout)
-	if d.list >= 0 {
-		read = append([]int{d.list, d.cols.id, d.cols.label}, d.cols.votes...)
-		read = slices.DeleteFunc(read, func(at int) bool { return at < 0 })
-	}
-	if wrong := set.namesFault(read); wrong != nil {
+	if wrong := set.namesFault(d.read); wrong != nil {
 		return wrong
 	}
-	votes := d.cols.votes
-	if d.list >= 0 {
-		votes = []int{d.list}
-	}
-	for _, at := range read {
-		c := &d.all[at]
+	for _, r := range d.read {
+		c := &d.all[r.at]
 		switch {
 		case c.Fault != "":
 			return faultf(wholeRow, "%s", c.Fault)
-		case c.List && at != d.list:
-			return faultf(at, "it holds a list in every row: want one value, or the list of all votes (%s)",
+		case c.List && r.cell != listCell:
+			return faultf(r.at, "it holds a list in every row: want one value, or the list of all votes (%s)",
 				pVotesColumn)
-		case slices.Contains(votes, at) && d.layout == LayoutCounts &&
+		case (r.cell >= 0 || r.cell == listCell) && d.layout == LayoutCounts &&
 			(c.Kind == format.Text || c.Kind == format.Boolean):
 			return faultf(wholeRow, "column %s: counts have the type %s, want integers", quote(c.Name), c.Type)
-		case at == d.cols.id && (c.Kind == format.Boolean || c.Kind == format.Float):
+		case r.cell == idCell && (c.Kind == format.Boolean || c.Kind == format.Float):
 			return faultf(wholeRow, "column %s: query ids have the type %s, want integers or text",
 				quote(c.Name), c.Type)
 		}
@@ -182,7 +158,11 @@ func (d *columnDecoder) sample(column int) []cell {
 }
 
 func (d *columnDecoder) next() (task, error) {
-	chunk, rows, err := d.file.Next(d.read, d.perTask)
+	at := make([]int, len(d.read))
+	for i, r := range d.read {
+		at[i] = r.at
+	}
+	chunk, rows, err := d.file.Next(at, d.perTask)
 	if err == io.EOF {
 		return nil, io.EOF
 	}
@@ -197,54 +177,29 @@ func (d *columnDecoder) next() (task, error) {
 
 // parse turns values into a batch. On an error it holds the rows before the fault.
 func (d *columnDecoder) parse(first int, chunk format.Chunk, rows int, b *Batch) error {
-	rec := record{votes: make([]cell, len(d.cols.votes))}
-	behind := len(rec.votes) // of the votes: label, then id
-	if d.list >= 0 {
-		rec.votes, behind = make([]cell, d.roles.Width), 1
-	}
+	rec := record{votes: make([]cell, d.roles.Width)}
 	for i := range rows {
 		rec.place = first + i
-		if d.list >= 0 {
-			items := chunk.Items(0, i)
+		for j, r := range d.read {
+			if r.cell != listCell {
+				rec.cell(r.cell).setValue(chunk.Value(j, i), d.classes)
+				continue
+			}
+			items := chunk.Items(j, i)
 			if rule := d.listFault(len(items)); rule != "" {
-				return d.errorAt(rec.place, d.list, d.all[d.list].Name, rule)
+				return d.errorAt(rec.place, r.at, d.all[r.at].Name, rule)
 			}
 			for t := range rec.votes {
 				rec.votes[t].setValue(items[t], d.classes)
 			}
-		} else {
-			for t := range rec.votes {
-				rec.votes[t].setValue(chunk.Value(t, i), d.classes)
-			}
-		}
-		if d.labels {
-			rec.label.setValue(chunk.Value(behind, i), d.classes)
-		}
-		if d.ids {
-			rec.id.setValue(chunk.Value(len(d.read)-1, i), d.classes)
-		}
-		if d.layout == LayoutLong {
-			rec.teacher.setValue(chunk.Value(len(d.read)-2, i), d.classes)
 		}
 		if wrong := d.add(b, &rec); wrong != nil {
-			column, name := wholeRow, ""
-			switch at := wrong.at; at {
-			case wholeRow:
-			case labelCell:
-				column = d.cols.label
-			case idCell:
-				column = d.cols.id
-			case teacherCell:
-				column = d.cols.teacher
-			default:
-				if column = d.list; column < 0 {
-					column = d.read[at]
-				} else {
-					wrong.rule = check.Named("item %d: %s", at+1, wrong.rule)
-				}
-			}
+			column, name := d.cols.of(wrong.at), ""
 			if column >= 0 {
 				name = d.all[column].Name
+			}
+			if column >= 0 && column == d.cols.list {
+				wrong.rule = check.Named("item %d: %s", wrong.at+1, wrong.rule)
 			}
 			return d.faultAt(rec.place, column, name, wrong)
 		}

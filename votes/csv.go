@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,7 +24,7 @@ type csvDecoder struct {
 	header []string // trimmed; nil without a header
 	width  int      // columns of every row
 	cols   columns
-	cellOf []int // of every column, the teacher or the class whose cell it is; else -1
+	cellOf []int // of every column, the cell of a record that it holds
 	any    bool  // there is a row of votes
 	stated bool  // a first line says what is between the cells
 }
@@ -66,7 +67,7 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 
 // startCSV returns the first rows, and finds what is between their cells.
 func startCSV(info *fileInfo, r io.Reader, comma byte) (*csvDecoder, chunk, error) {
-	d := &csvDecoder{fileInfo: info, comma: comma, lines: newLineChunks(info, r, true)}
+	d := &csvDecoder{fileInfo: info, comma: comma, cols: noColumns, lines: newLineChunks(info, r, true)}
 	ch, err := d.lines.next()
 	if err == io.EOF {
 		return nil, ch, info.errorf("the file is empty")
@@ -132,7 +133,7 @@ func (d *csvDecoder) rows(ch chunk) *rowReader {
 
 // fill appends all rows to b. On an error b holds the rows before the fault.
 func (r *rowReader) fill(b *Batch) error {
-	rec := record{votes: make([]cell, len(r.cols.votes))}
+	rec, read := record{votes: make([]cell, r.roles.Width)}, r.cols.read()
 	for {
 		row, err := r.read()
 		if err == io.EOF {
@@ -153,23 +154,15 @@ func (r *rowReader) fill(b *Batch) error {
 			t.trim()
 		}
 		rec.place = r.cellLine(0)
-		for i, at := range r.cols.votes {
-			rec.votes[i].text = row[at]
+		for _, c := range read {
+			rec.cell(c.cell).text = row[c.at]
 		}
-		if r.ids {
-			rec.id.text = strings.Clone(row[r.cols.id]) // not the whole row's memory
-		}
-		if r.labels {
-			rec.label.text = row[r.cols.label]
-		}
-		if r.layout == LayoutLong {
-			rec.teacher.text = row[r.cols.teacher]
-		}
+		rec.id.text = strings.Clone(rec.id.text) // not the whole row's memory
 		if wrong := r.add(b, &rec); wrong != nil {
 			if wrong.at == idCell && strings.TrimSpace(strings.Join(row, "")) == "" {
 				wrong = faultf(wholeRow, "every cell of the row is blank: leave such rows out, which spreadsheets add")
 			}
-			wrong.at = r.columnOf(wrong.at)
+			wrong.at = r.cols.of(wrong.at)
 			return r.fault(wrong)
 		}
 	}
@@ -234,8 +227,8 @@ func (r *rowReader) read() ([]string, error) {
 // readsText reports whether the cells that are read are in UTF-8. Which they are is not known of the
 // first row: its names are judged when they are looked for.
 func (r *rowReader) readsText(row []string) bool {
-	for _, at := range r.cols.read(r.layout) {
-		if at < len(row) && !utf8.ValidString(row[at]) {
+	for _, c := range r.cols.read() {
+		if c.at < len(row) && !utf8.ValidString(row[c.at]) {
 			return false
 		}
 	}
@@ -259,21 +252,6 @@ func (r *rowReader) blankBefore(cells int) bool {
 func (r *rowReader) cellLine(column int) int {
 	line, _ := r.csv.FieldPos(column)
 	return r.ch.Line - 1 + line
-}
-
-// columnOf returns the column of a cell of a record, or -1.
-func (d *csvDecoder) columnOf(at int) int {
-	switch {
-	case at == labelCell:
-		return d.cols.label
-	case at == idCell:
-		return d.cols.id
-	case at == teacherCell:
-		return d.cols.teacher
-	case at >= 0:
-		return d.cols.votes[at]
-	}
-	return -1
 }
 
 // fault reports a fault, in a column from 0 or in no one, of the row that was read last.
@@ -378,7 +356,7 @@ func (r *rowReader) resolveColumns(first []string) error {
 		d.cols, wrong = d.assign(set)
 	}
 	if wrong == nil {
-		wrong = set.namesFault(d.cols.read(d.layout))
+		wrong = set.namesFault(d.cols.read())
 	}
 	if wrong != nil && d.opts.found != nil { // the columns may be unclear because of it
 		if err := r.firstFault(); err != nil {
@@ -388,12 +366,9 @@ func (r *rowReader) resolveColumns(first []string) error {
 	if wrong != nil {
 		return r.fault(wrong)
 	}
-	d.cellOf = make([]int, n)
-	for i := range d.cellOf {
-		d.cellOf[i] = -1
-	}
-	for i, at := range d.cols.votes {
-		d.cellOf[at] = i
+	d.cellOf = slices.Repeat([]int{noCell}, n)
+	for _, c := range d.cols.read() {
+		d.cellOf[c.at] = c.cell
 	}
 	return nil
 }

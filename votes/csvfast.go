@@ -83,7 +83,7 @@ func (p *fastParser) row() bool {
 		}
 		switch {
 		case cell < 0:
-			if !p.otherCell(col, field) {
+			if !p.otherCell(cell, field) {
 				return false
 			}
 		case !wide:
@@ -141,13 +141,13 @@ func (p *fastParser) field() []byte {
 }
 
 // otherCell takes a cell of a column without votes.
-func (p *fastParser) otherCell(col int, field []byte) bool {
-	switch col {
-	case p.cols.label:
+func (p *fastParser) otherCell(cell int, field []byte) bool {
+	switch cell {
+	case labelCell:
 		c := p.classes.ofBytes(field)
 		p.b.Labels = append(p.b.Labels, c)
 		return c >= 0 || plain(field) && p.classes.isMissingText(string(field))
-	case p.cols.id:
+	case idCell:
 		id := strings.Trim(p.text[p.at:p.at+len(field)], " ")
 		if id == "" || len(id) > maxIDBytes || !plain(field) {
 			return false

@@ -181,7 +181,7 @@ func (s *columnSet) roles(f *fileInfo, c columns) Roles {
 			r.namelessPlace = c.id + 1
 		}
 	}
-	if f.layout == LayoutLong {
+	if c.teacher >= 0 {
 		r.Teacher = name(c.teacher)
 	}
 	if c.label >= 0 {

@@ -351,13 +351,13 @@ func (r *rowReader) discoverHeader(row []string) (header, ok bool) {
 }
 
 // discoverList proposes the only list as that of all votes.
-func (f *fileInfo) discoverList(s *columnSet, l lists) {
+func (f *fileInfo) discoverList(s *columnSet) {
 	if f.opts.found == nil || f.layout == LayoutLong || f.opts.listed() || slices.Contains(s.names, f.listName()) {
 		return
 	}
 	list := -1
 	for i := range s.names {
-		if l.is(i) && !f.opts.isTruth(s.names[i]) {
+		if s.isList(i) && !f.opts.isTruth(s.names[i]) {
 			if list >= 0 {
 				return
 			}

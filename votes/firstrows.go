@@ -3,13 +3,9 @@ package votes
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // FirstRows returns the first rows of a stream of CSV, TSV or JSON Lines as text, cell by cell, at most most of
@@ -67,15 +63,31 @@ func firstLines(info *fileInfo, r io.Reader, most int) (rows [][]string, err err
 	if err != nil {
 		return nil, err
 	}
+	p := jsonParser{jsonDecoder: &jsonDecoder{fileInfo: info}, rec: record{place: ch.Line}}
 	var keys []string
-	line := ch.Line
-	for text := range bytes.Lines(ch.Data) {
+	for line := range bytes.Lines(ch.Data) {
 		if len(rows) >= most {
 			break
 		}
-		names, values, err := membersOf(text)
-		if err != nil {
-			return rows, info.errorAt(line, -1, "", err.Error())
+		var names []string
+		values := make(map[string]string)
+		if err := p.members(line, func(raw []byte) error {
+			name := nameOf(raw)
+			value, err := p.dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			text := string(value)
+			if value.Kind() == '"' {
+				text = textOf(value)
+			}
+			if _, twice := values[name]; !twice {
+				values[name] = text
+			}
+			names = append(names, name)
+			return nil
+		}); err != nil {
+			return rows, err
 		}
 		if keys == nil {
 			keys = names
@@ -83,39 +95,10 @@ func firstLines(info *fileInfo, r io.Reader, most int) (rows [][]string, err err
 		}
 		cells := make([]string, len(keys))
 		for i, key := range keys {
-			if at := slices.Index(names, key); at >= 0 {
-				cells[i] = values[at]
-			}
+			cells[i] = values[key]
 		}
-		rows, line = append(rows, cells), line+1
+		rows = append(rows, cells)
+		p.rec.place++
 	}
 	return rows[:min(len(rows), most)], nil
-}
-
-// membersOf returns the keys of an object in their order, and its values: texts as they are, others as JSON.
-func membersOf(line []byte) (keys, values []string, err error) {
-	d := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true))
-	if d.PeekKind() != '{' {
-		return nil, nil, errors.New("the line is no JSON object")
-	}
-	if _, err = d.ReadToken(); err != nil {
-		return nil, nil, err
-	}
-	for d.PeekKind() != '}' {
-		key, err := d.ReadValue()
-		if err != nil {
-			return nil, nil, err
-		}
-		keys = append(keys, strings.TrimSpace(textOf(key)))
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, nil, err
-		}
-		text := string(value)
-		if value.Kind() == '"' {
-			text = textOf(value)
-		}
-		values = append(values, text)
-	}
-	return keys, values, nil
 }

@@ -30,7 +30,7 @@ func TestFirstRows(t *testing.T) {
 		{"JSON Lines", `{"q":"a b","votes":[0, 1],"n":null}` + "\n" + `{"votes":[1],"q":"c"}` + "\n", FormatJSONL, 9,
 			`q|votes|n/a b|[0, 1]|null/c|[1]|`, ""},
 		{"keys alone", `{"q":1}` + "\n", FormatJSONL, 1, "q", ""},
-		{"no object", "[1]\n", FormatJSONL, 9, "", "no JSON object"},
+		{"no object", "[1]\n", FormatJSONL, 9, "", "not a JSON object"},
 		{"cut off", `{"q":1` + "\n", FormatJSONL, 9, "", "votes:1"},
 		{"empty", "", FormatCSV, 9, "", "empty"},
 		{"an array", "", FormatNPY, 9, "", "npy"},

@@ -5,32 +5,23 @@ import (
 	"slices"
 )
 
-// lists says of a file's columns which hold a list in every row, and how many items that of the
-// first row has.
-type lists struct {
-	is     func(at int) bool
-	length func(at int) int
-}
-
-// assignLists is assign where columns may hold lists: all votes or counts of a query, at list, or
-// what nobody reads.
-func (f *fileInfo) assignLists(s *columnSet, l lists) (list int, c columns, wrong *fault) {
-	f.discoverList(s, l)
-	if list, wrong = f.findList(s, l); wrong != nil {
-		return list, c, wrong
+// assignLists is assign where columns may hold lists: all votes or counts of a query, or what nobody reads.
+func (f *fileInfo) assignLists(s *columnSet) (columns, *fault) {
+	f.discoverList(s)
+	list, wrong := f.findList(s)
+	if wrong != nil {
+		return noColumns, wrong
 	}
 	if list >= 0 {
-		c, wrong = f.assignList(s, list, l.length(list))
-		return list, c, wrong
+		return f.assignList(s, list)
 	}
 	for i, name := range s.names {
-		if l.is(i) && !f.opts.listed() && !f.opts.isTruth(name) && number(s.names).largest() < 2 {
-			return list, c, faultf(wholeRow, "the %s %s holds a list; which %s holds the list of %s (%s)?",
+		if s.isList(i) && !f.opts.listed() && !f.opts.isTruth(name) && number(s.names).largest() < 2 {
+			return noColumns, faultf(wholeRow, "the %s %s holds a list; which %s holds the list of %s (%s)?",
 				s.what, quote(name), s.what, f.listName(), pVotesColumn)
 		}
 	}
-	c, wrong = f.assign(s)
-	return list, c, wrong
+	return f.assign(s)
 }
 
 // listName is the usual name of a list.
@@ -42,23 +33,25 @@ func (f *fileInfo) listName() string {
 }
 
 // findList returns the column that holds the list of all votes or counts, or -1.
-func (f *fileInfo) findList(s *columnSet, l lists) (int, *fault) {
+func (f *fileInfo) findList(s *columnSet) (int, *fault) {
 	spec, name := f.opts.VotesColumn, f.listName()
 	usual := slices.Index(s.names, name)
-	if len(f.opts.VoteColumns) > 0 || spec == NoColumn || spec == "" && (usual < 0 || !l.is(usual)) ||
+	if len(f.opts.VoteColumns) > 0 || spec == NoColumn || spec == "" && (usual < 0 || !s.isList(usual)) ||
 		f.layout == LayoutLong {
 		return -1, nil
 	}
 	s.used = make(map[int]string)
 	at, wrong := s.find("list of "+name, spec, name)
-	if wrong == nil && at >= 0 && !l.is(at) {
+	if wrong == nil && at >= 0 && !s.isList(at) {
 		return -1, faultf(at, "not a list")
 	}
 	return at, wrong
 }
 
-// assignList is assign where one column holds the list of all n votes or counts.
-func (f *fileInfo) assignList(s *columnSet, list, n int) (c columns, wrong *fault) {
+// assignList is assign where one column holds the list of all votes or counts.
+func (f *fileInfo) assignList(s *columnSet, list int) (c columns, wrong *fault) {
+	c, n := noColumns, s.items(list)
+	c.list = list
 	if c.id, wrong = s.find("id", f.opts.IDColumn, idNames...); wrong != nil {
 		return c, wrong
 	}

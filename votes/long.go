@@ -110,7 +110,6 @@ func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 
 // assignLong finds the columns of LayoutLong, of which c has the id.
 func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
-	c.label = -1
 	if c.id < 0 {
 		return c, faultf(wholeRow, "there is no %s of query ids: name it (%s)", s.what, pIDColumn)
 	}

@@ -9,26 +9,43 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// columns has the roles of a file's columns, by index from 0.
+// columns has the roles of a file's columns, by index from 0, -1 for none.
 type columns struct {
-	id, label int   // -1 for none
+	id, label int
 	teacher   int   // of LayoutLong
-	votes     []int // of each teacher, or with LayoutCounts of each class
+	list      int   // of all votes or counts
+	votes     []int // of each teacher, or with LayoutCounts of each class; nil with a list
 	unused    []int // neither; only where VoteColumns lists the votes
 }
 
+// noColumns are the roles before any is known.
+var noColumns = columns{id: -1, label: -1, teacher: -1, list: -1}
+
+// A readColumn is a column that is read, and the cell of a record that it holds.
+type readColumn struct{ at, cell int }
+
 // read returns the columns that are read.
-func (c *columns) read(layout Layout) []int {
-	out := slices.Clone(c.votes)
-	for _, at := range []int{c.id, c.label} {
-		if at >= 0 && out != nil { // before the columns are known there is none
-			out = append(out, at)
+func (c *columns) read() []readColumn {
+	var read []readColumn
+	for i, at := range c.votes {
+		read = append(read, readColumn{at, i})
+	}
+	for _, one := range []readColumn{{c.list, listCell}, {c.id, idCell}, {c.label, labelCell}, {c.teacher, teacherCell}} {
+		if one.at >= 0 {
+			read = append(read, one)
 		}
 	}
-	if layout == LayoutLong && out != nil {
-		out = append(out, c.teacher)
+	return read
+}
+
+// of returns the column of a cell, -1 where it has none.
+func (c *columns) of(cell int) int {
+	for _, r := range c.read() {
+		if r.cell == cell || r.cell == listCell && cell >= 0 {
+			return r.at
+		}
 	}
-	return out
+	return -1
 }
 
 // columnSet lists the columns that a file has, or the keys of its objects.
@@ -41,6 +58,11 @@ type columnSet struct {
 	// sample returns some first cells of a column, none where they are not known. It may read on in
 	// the file: it is for a file that is refused.
 	sample func(at int) []cell
+
+	// isList reports whether a column holds a list in every row, and items how many items that of the first
+	// row has; nil in a format without lists.
+	isList func(at int) bool
+	items  func(at int) int
 }
 
 // assign gives every column its role. It is the one rule for all formats with columns
@@ -54,16 +76,20 @@ type columnSet struct {
 //
 // Anything else is a fault. A column that was taken for a teacher by mistake, such as
 // the true labels, would be a vote that promises nothing. A survey proposes what would settle it.
-func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
-	if c, wrong = f.assignStated(s); wrong != nil && f.opts.found != nil && f.discover(s, c, wrong) {
+func (f *fileInfo) assign(s *columnSet) (columns, *fault) {
+	c, wrong := f.assignStated(s)
+	if wrong != nil && f.opts.found != nil && f.discover(s, c, wrong) {
 		c, wrong = f.assignStated(s)
 	}
-	return c, wrong
+	if wrong != nil {
+		return noColumns, wrong
+	}
+	return c, nil
 }
 
 // assignStated is assign by names and statements alone.
 func (f *fileInfo) assignStated(s *columnSet) (c columns, wrong *fault) {
-	s.used = make(map[int]string)
+	c, s.used = noColumns, make(map[int]string)
 	if c.id, wrong = s.find("id", f.opts.IDColumn, idNames...); wrong != nil {
 		return c, wrong
 	}
@@ -107,12 +133,15 @@ func (f *fileInfo) assignStated(s *columnSet) (c columns, wrong *fault) {
 
 // namesFault returns the fault of a name that no name can be, or that two columns have.
 // Of columns that are listed, those in use alone count; nil takes all.
-func (s *columnSet) namesFault(used []int) *fault {
+func (s *columnSet) namesFault(used []readColumn) *fault {
+	isUsed := func(at int) bool {
+		return used == nil || slices.ContainsFunc(used, func(r readColumn) bool { return r.at == at })
+	}
 	seen := make(map[string]int, len(s.names))
 	for i, name := range s.names {
 		first, twice := seen[name]
 		switch {
-		case used != nil && !slices.Contains(used, i) && !(twice && slices.Contains(used, first)):
+		case !isUsed(i) && !(twice && isUsed(first)):
 		case twice && name != "":
 			return faultf(i, "the file has the name %s twice, first in column %d: give each column a name of "+
 				"its own, in one row of names", quote(name), first+1)

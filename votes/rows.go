@@ -19,7 +19,7 @@ type record struct {
 
 // A fault is a cell of a record and the rule that it breaks.
 type fault struct {
-	at   int // index in record.votes, or one of the constants below
+	at   int // index in record.votes, or one of the constants below; of a file's first row, the column
 	rule check.Text
 	err  *ColumnsError // what would settle it, nil where nothing is known
 	// value is that of a vote that names no class; "" for other faults
@@ -27,12 +27,26 @@ type fault struct {
 }
 
 const (
-	wholeRow  = -1
-	labelCell = -2
-	idCell    = -3
-
-	teacherCell = -6
+	wholeRow = -1 - iota
+	labelCell
+	idCell
+	teacherCell
+	listCell // all votes or counts of a record, in one column
+	noCell   // what nobody reads
 )
+
+// cell returns a cell of the record that is one value.
+func (r *record) cell(at int) *cell {
+	switch at {
+	case labelCell:
+		return &r.label
+	case idCell:
+		return &r.id
+	case teacherCell:
+		return &r.teacher
+	}
+	return &r.votes[at]
+}
 
 func faultf(at int, format string, args ...any) *fault {
 	return &fault{at: at, rule: check.Named(format, args...)}
