@@ -79,7 +79,7 @@ func TestReport(t *testing.T) {
 func TestPictures(t *testing.T) {
 	experimenttest.Numbers(t)
 	dir := t.TempDir()
-	for _, name := range []string{"figure-b.5", "figure-b.7"} {
+	for _, name := range []string{"figure-b.5", "figure-b.6"} {
 		out := experimenttest.Run(t, experimenttest.Load(t, catalog, name), dir,
 			experiment.Options{Quick: true})
 		for _, f := range out.Result.Figures {

@@ -144,18 +144,6 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The progress of every kind ends at its number of steps.
-func TestStepsAreAsMany(t *testing.T) {
-	experimenttest.Numbers(t)
-	for _, d := range []experiment.Definition{experimenttest.Load(t, catalog, "accounting"),
-		experimenttest.Load(t, catalog, "figure-b.7"), experimenttest.Load(t, catalog, "figure-b.8")} {
-		out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{Quick: true})
-		if p := d.Form(d.Quick()); len(out.Record.Steps) != p.Steps() {
-			t.Errorf("%s took %d steps, announced %d", d.Name, len(out.Record.Steps), p.Steps())
-		}
-	}
-}
-
 func TestMissingData(t *testing.T) {
 	_, err := experimenttest.Load(t, catalog, "mnist").Run(context.Background(), t.TempDir(),
 		experiment.Options{Data: t.TempDir()})

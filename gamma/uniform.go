@@ -61,7 +61,8 @@ func UniformError(f Func, low, high float64) (Estimate, error) {
 		for n := range points {
 			rest := append(work[:0], psi...)
 			for i, step := range steps {
-				_, u := math.Modf(float64(n)*step + shift[i])
+				u := float64(n)*step + shift[i]
+				u -= math.Floor(u)
 				p := low + (high-low)*math.Abs(1-2*u) // folded: no jump at the ends
 				rest = poissonbinom.Average(rest, rest, 1-p, p)
 			}

@@ -3,6 +3,7 @@ package shuffled
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,55 +18,6 @@ import (
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/train"
 )
-
-// Every claim of the quick trainings fails where some number is broken. What a run found is
-// read once: telling it all each time would take seconds.
-func TestEveryClaimOfTrainingsCanFail(t *testing.T) {
-	experimenttest.Numbers(t)
-	for _, d := range catalog.List() {
-		text, err := catalog.Source(d.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := experiment.Options{Quick: true, Data: t.TempDir()}
-		out := experimenttest.Run(t, d, t.TempDir(), o)
-		p := &trainingParameters{}
-		if err := json.Unmarshal(out.Record.Parameters, p); err != nil {
-			t.Fatal(err)
-		}
-		lines := map[string]trained{}
-		var bounds []bounded
-		if _, err := d.Replay(context.Background(), out, o, func(step string, value any) {
-			switch v := value.(type) {
-			case *trained:
-				lines[step] = *v
-			case *[]bounded:
-				bounds = *v
-			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-		lab, err := p.laboratory(d.NewRun(context.Background(), o))
-		if err != nil {
-			t.Fatal(err)
-		}
-		experimenttest.EveryClaimCanFail(t, catalog, text, out,
-			func(d experiment.Definition, change func(string, any)) (experiment.Result, error) {
-				r := d.NewRun(context.Background(), o)
-				found, limits := map[training]trained{}, slices.Clone(bounds)
-				for _, line := range p.trainings() {
-					x := lines[line.String()]
-					x.Cells, x.Best = slices.Clone(x.Cells), nil
-					change(line.String(), &x)
-					found[line] = x
-				}
-				change("bounds", &limits)
-				p.reportBounds(r, found, limits)
-				p.judge(r, lab.set.Private.Len(), found)
-				return r.Result, nil
-			})
-	}
-}
 
 func goldenRows(t testing.TB, folder, file string) []map[string]string {
 	t.Helper()
@@ -101,63 +53,101 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 	return found
 }
 
-// The claims of full-size trainings hold on their golden figures, which only the long test
-// computes, and each fails when the numbers of some line are broken. Whatever step size is best is
-// inside the grid that was tried, or where the source's grid or the cap of the step size ends.
+// goldenBounds returns the golden figures of the bounds, none where the training has none.
+func goldenBounds(t testing.TB, p *trainingParameters, folder string) (out []bounded) {
+	t.Helper()
+	if len(p.Bounds) == 0 {
+		return nil
+	}
+	for _, row := range goldenRows(t, folder, "bounds") {
+		out = append(out, bounded{Method: shuffled.Scheme(row["method"]),
+			Epsilon:   must.Get(strconv.ParseFloat(row["eps"], 64))(t),
+			Corrected: must.Get(strconv.ParseFloat(row["corrected"], 64))(t)})
+	}
+	return out
+}
+
+// forms returns the full and the quick parameters of a definition, by the names of their golden folders.
+func forms(t testing.TB, name string) map[string]*trainingParameters {
+	t.Helper()
+	var f struct{ Parameters, Quick map[string]json.RawMessage }
+	if err := json.Unmarshal(must.Get(catalog.Source(name))(t), &f); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*trainingParameters{}
+	for _, folder := range []string{name, name + "-quick"} {
+		p := &trainingParameters{}
+		if err := json.Unmarshal(must.Get(json.Marshal(f.Parameters))(t), p); err != nil {
+			t.Fatal(err)
+		}
+		out[folder] = p
+		maps.Copy(f.Parameters, f.Quick)
+	}
+	return out
+}
+
+// The claims of trainings of both sizes hold on their golden figures, and each fails when the
+// numbers of some line are broken. Whatever step size is best is inside the grid that was tried, or
+// where the source's grid or the cap of the step size ends.
 func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	raced.Sequential(t)
 	for _, d := range catalog.List() {
-		text, err := catalog.Source(d.Name)
-		if err != nil {
-			t.Fatal(err)
+		for folder, p := range forms(t, d.Name) {
+			holdsOnGoldenFigures(t, d, folder, p)
 		}
-		p := parameters(t, string(text))
-		set, err := datasets.Standin(p.Data, p.DataSeed)
-		if err != nil {
-			t.Fatal(err)
+	}
+}
+
+func holdsOnGoldenFigures(t *testing.T, d experiment.Definition, folder string, p *trainingParameters) {
+	set, err := datasets.Standin(p.Data, p.DataSeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, bounds := set.Private.Len(), goldenBounds(t, p, folder)
+	judged := func(found map[training]trained) []experiment.Claim {
+		r := d.NewRun(context.Background(), experiment.Options{})
+		p.reportBounds(r, found, bounds)
+		p.judge(r, n, found)
+		return r.Result.Claims
+	}
+	found := goldenLines(t, folder)
+	if want := p.trainings(); len(found) != len(want) {
+		t.Errorf("%s: %d golden lines, want %d", folder, len(found), len(want))
+		return
+	}
+	left := map[string]bool{}
+	for _, c := range judged(found) {
+		left[c.Text] = true
+		if !c.Holds {
+			t.Errorf("%s: claim fails: %s (%s)", folder, c.Text, c.Evidence)
 		}
-		n := set.Private.Len()
-		judged := func(found map[training]trained) []experiment.Claim {
-			r := d.NewRun(context.Background(), experiment.Options{})
-			p.judge(r, n, found)
-			return r.Result.Claims
-		}
-		found := goldenLines(t, d.Name)
-		if want := p.trainings(); len(found) != len(want) {
-			t.Errorf("%s: %d golden lines, want %d", d.Name, len(found), len(want))
-			continue
-		}
-		left := map[string]bool{}
-		for _, c := range judged(found) {
-			left[c.Text] = true
-			if !c.Holds {
-				t.Errorf("%s: claim fails: %s (%s)", d.Name, c.Text, c.Evidence)
-			}
-		}
-		for line, x := range found {
-			for _, factor := range []float64{1e3, 1e-3} {
-				y := x
-				y.Mean, y.Epsilon, y.Noise = y.Mean*factor, y.Epsilon*factor, y.Noise*factor
-				found[line] = y
-				for _, c := range judged(found) {
-					if !c.Holds {
-						delete(left, c.Text)
-					}
+	}
+	for line, x := range found {
+		for _, factor := range []float64{1e12, 1e-12} {
+			y := x
+			y.Mean, y.Epsilon, y.Noise = y.Mean*factor, y.Epsilon*factor, y.Noise*factor
+			found[line] = y
+			for _, c := range judged(found) {
+				if !c.Holds {
+					delete(left, c.Text)
 				}
 			}
-			found[line] = x
 		}
-		for text := range left {
-			t.Errorf("%s: claim holds whatever is broken: %s", d.Name, text)
-		}
-		// Every method of the figure is judged at every ε.
-		for _, eps := range p.Epsilons {
-			for _, m := range p.Methods {
-				if m != shuffled.ShuffleG && !slices.ContainsFunc(p.Claims, func(c ordering) bool {
-					return c.Epsilon == eps && slices.Contains(slices.Concat(c.Better, c.Worse), m)
-				}) {
-					t.Errorf("%s: no claim judges %s at ε = %g", d.Name, m, eps)
-				}
+		found[line] = x
+	}
+	for text := range left {
+		t.Errorf("%s: claim holds whatever is broken: %s", folder, text)
+	}
+	if strings.HasSuffix(folder, "-quick") {
+		return
+	}
+	// Every method of the figure is judged at every ε.
+	for _, eps := range p.Epsilons {
+		for _, m := range p.Methods {
+			if m != shuffled.ShuffleG && !slices.ContainsFunc(p.Claims, func(c ordering) bool {
+				return c.Epsilon == eps && slices.Contains(slices.Concat(c.Better, c.Worse), m)
+			}) {
+				t.Errorf("%s: no claim judges %s at ε = %g", folder, m, eps)
 			}
 		}
 	}
