@@ -21,9 +21,9 @@ type Model struct {
 	// Relation is the neighbouring relation of the model's cost. Required with Ledger.
 	Relation accountant.Relation
 	// Ledger is the path of a ledger on a disk of this machine. "" charges none.
-	Ledger string
+	Ledger string `flag:"ledger" help:"charge this ledger (darrm budget init) before the first step"`
 	// RequestID names the model in the ledger. Defaults to a name of its own.
-	RequestID string
+	RequestID string `flag:"request-id" help:"name of this training in the ledger (default: a name of its own)"`
 	// PartOf names a run of which this is one answer of several. The first charges the ledger what
 	// all of them cost together, the training's Cost, and each is then noted at no cost. An
 	// answer needs a RequestID and a ledger, which answers it once. "" is a model of its own.
@@ -37,12 +37,12 @@ type Model struct {
 	Output     FileOutput
 	// Checkpoint is the file of the secret state, from which an interrupted training goes on
 	// and is charged no more. It is removed when the model is out. "" keeps none.
-	Checkpoint string
+	Checkpoint string `flag:"checkpoint" help:"keep the secret state here after each epoch, and go on from it if it is there"`
 	// StateSize is the most bytes that a state has.
 	StateSize int64
 	// Force replaces a file at Output, by a simulation too, and never one that the ledger knows as a
 	// request's result.
-	Force bool
+	Force bool `flag:"force" help:"replace the file at $out, and never one that the $ledger knows as the result of a request; without $ledger nobody accounts for two draws"`
 	// Simulated marks a model that is drawn from a seed. It releases nothing and goes without a
 	// ledger.
 	Simulated bool

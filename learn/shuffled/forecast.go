@@ -17,10 +17,10 @@ import (
 type Forecast struct {
 	Config
 	Records      int     // n, private ones
-	Smoothness   float64 // L of every sample's loss, private or public; 0 is unknown
-	NonConvex    bool    // losses are not convex, or clipping may break contraction
+	Smoothness   float64 `flag:"smoothness" help:"L, the largest smoothness of any sample's loss, private or public (default unknown)"`
+	NonConvex    bool    `flag:"non-convex" help:"the losses are not convex, or clipping may break contraction"`
+	OrderVisible bool    `flag:"order-visible" help:"others may learn in which order records were visited"`
 	Released     iteration.Released
-	OrderVisible bool // others may learn in which order records were visited
 }
 
 // Steps returns the epochs with private data, which are alike, with noise 1 on each step that has

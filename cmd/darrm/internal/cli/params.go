@@ -45,6 +45,8 @@ func register(c *cobra.Command, p param.Param) {
 		fl.DurationVar(v, p.Flag, *v, help)
 	case *[]int:
 		fl.IntSliceVar(v, p.Flag, *v, help)
+	case *[]string:
+		fl.StringArrayVar(v, p.Flag, *v, help)
 	case **float64:
 		optional(fl, p, v, help, fl.Float64Var)
 	case **int:

@@ -37,22 +37,16 @@ func newAccountShuffled(a *cli.App, k family) *cobra.Command {
 	f.registerGrid(c)
 	f.registerMode(c, iteration.Best)
 	f.selectFlags.register(c)
-	fl, o := c.Flags(), &f.forecast
+	cli.Register(c, &f.forecast, "smoothness", "non-convex", "order-visible")
 	cli.Enum(c, &f.Task, "task",
 		"with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", which decides the default of --score",
 		slices.Sorted(maps.Keys(lossNames))...)
-	fl.IntSliceVar(&f.numbers, "n", nil,
+	c.Flags().IntSliceVar(&f.numbers, "n", nil,
 		"private records, which is also the number of steps in an epoch; or several to price each")
-	fl.Float64Var(&o.Smoothness, "smoothness", 0,
-		"L, the largest smoothness of any sample's loss, private or public (default unknown)")
-	fl.BoolVar(&o.NonConvex, "non-convex", false,
-		"the losses are not convex, or clipping may break contraction")
 	f.released = "last"
 	cli.Enum(c, &f.released, "released",
 		"what others may see: the \"last\" model, the model after each of the \"epochs\", or after "+
 			"\"every\" step", slices.Sorted(maps.Keys(releasedNames))...)
-	fl.BoolVar(&o.OrderVisible, "order-visible", false,
-		"others may learn in which order records were visited")
 	return c
 }
 
@@ -142,7 +136,7 @@ func (f *accountShuffled) ways(c *cobra.Command, a *cli.App) (steps iteration.St
 	}
 	var first error
 	for _, way := range iteration.Ways(steps.Mode, steps.Conversion) {
-		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.delta}
+		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.Delta}
 		e := steps
 		e.Mode, e.Conversion = way.Mode, way.Conversion
 		r, err := pricing(c, a, func() (iteration.Report, error) { return f.report(c, e) })
@@ -163,7 +157,7 @@ func (f *accountShuffled) ways(c *cobra.Command, a *cli.App) (steps iteration.St
 	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
 		return steps, nil, best, first
 	}
-	best = accountant.Cost{Epsilon: math.Inf(1), Delta: f.delta}
+	best = accountant.Cost{Epsilon: math.Inf(1), Delta: f.Delta}
 	for _, r := range rows {
 		if r.Epsilon != nil {
 			best.Epsilon = min(best.Epsilon, *r.Epsilon)
@@ -216,13 +210,13 @@ func (f *accountShuffled) report(c *cobra.Command,
 		return r, err
 	}
 	e.Noise, e.PublicNoise = e.Noise*f.Options.Noise, e.PublicNoise*f.Options.Noise
-	return e.Report(f.delta)
+	return e.Report(f.Delta)
 }
 
 func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []modeRow) error {
 	w.Text("  ", fmt.Sprintf("%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η "+
 		"= %g; δ = %g", f.Method, f.Options.Epochs, f.forecast.Records, strings.ToUpper(f.order), f.Options.Clip,
-		f.Options.StepSize, f.delta))
+		f.Options.StepSize, f.Delta))
 	w.Text("  ", fmt.Sprintf("K_p = %d epochs with n_d = %d private steps; neighbours %s", e.Epochs,
 		e.Private, e.Neighbours))
 	l := "smoothness unknown"

@@ -77,8 +77,8 @@ func (f *chosenFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.classes, "classes", "",
 		"what the response can be, separated by commas, as --categories of it; from the task, never "+
 			"from the records. --eps and --delta pay for the model of all of them")
-	f.privacyFlags.register(c)
-	fl.Float64Var(&f.radius, "radius", 0,
+	cli.Register(c, &f.privacyFlags)
+	fl.Float64Var(&f.Radius, "radius", 0,
 		"public bound on the norm of a record's features; longer ones are shortened to it "+
 			"(default: what the ranges and categories of all columns add up to, 4 at most)")
 	fl.StringVar(&f.stated, "set", "", "what the model is kept in: "+
@@ -88,7 +88,7 @@ func (f *chosenFlags) register(c *cobra.Command) {
 	f.neighbours = accountant.ReplaceOne
 	cli.Enum(c, &f.neighbours, "neighbours", "\"replace\" or \"add-remove\" one record",
 		accountant.ReplaceOne, accountant.AddOrRemoveOne)
-	f.weights.register(c)
+	cli.Register(c, &f.weights)
 }
 
 // Check refuses what can be refused before a file is read. Everything that is missing is named at
@@ -192,7 +192,7 @@ func (f *chosenFlags) measure(r *data.Records) func(w []float64) string {
 // bound returns a bound on the ℓq norm of the records, whose features were shortened to --radius in
 // the norm of dualNorm.
 func (f *chosenFlags) bound(q float64) float64 {
-	radius := f.radius // also where q is larger than the norm's
+	radius := f.Radius // also where q is larger than the norm's
 	if m := *f.mapped; m != nil && q > f.dualNorm() {
 		radius = min(radius, m.Radius(q))
 	}
@@ -223,29 +223,29 @@ func (f *chosenFlags) ready(t *trainFamily, c *cobra.Command) error {
 	if err := t.requireAll(c, f.addsOrRemoves()); err != nil {
 		return err
 	}
-	if err := choose.CheckTarget(accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}); err != nil {
+	if err := choose.CheckTarget(accountant.Cost{Epsilon: f.Epsilon, Delta: f.Delta}); err != nil {
 		return err
 	}
 	if err := f.weights.check(c, f.Task); err != nil {
 		return err
 	}
 	if !t.isTable(t.private) {
-		if f.weights.column != "" {
+		if f.weights.Column != "" {
 			return cli.Usagef("--weights goes with tables: %s is read as %s", t.private, t.formatOf(t.private))
 		}
 		if err := f.weights.resolve(nil); err != nil {
 			return err
 		}
 	}
-	t.weights = f.weights.column
-	if f.classes != "" && t.response == "" {
+	t.weights = f.weights.Column
+	if f.classes != "" && t.Response == "" {
 		return cli.Usagef("--classes goes with --response: whose values they are")
 	}
 	if f.classes != "" {
-		t.categories = append(t.categories, t.response+"="+f.classes)
+		t.Categories = append(t.Categories, t.Response+"="+f.classes)
 	}
-	if t.selectFlags.score == "" && f.Task == "auc" && (t.selectFlags.grid != nil || t.testEps != 0 && !f.addsOrRemoves()) {
-		t.selectFlags.score = selection.Pairs
+	if t.selectFlags.Score == "" && f.Task == "auc" && (t.selectFlags.Grid != nil || t.TestEps != 0 && !f.addsOrRemoves()) {
+		t.selectFlags.Score = selection.Pairs
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (f *trainFamily) requireAll(c *cobra.Command, addsOrRemoves bool) error {
 	}
 	table := f.private == "" || f.isTable(f.private)
 	names := []string{"task", "eps", "delta"}
-	if table && f.file == "" {
+	if table && f.File == "" {
 		names = append([]string{"response"}, names...)
 	}
 	if !table {
@@ -303,7 +303,7 @@ func (f *chosenFlags) complete(m *prepare.Map) error {
 	if err := f.weights.resolve(m); err != nil {
 		return err
 	}
-	if f.radius == 0 {
+	if f.Radius == 0 {
 		return needsBound(m)
 	}
 	if f.Task == "linear" && (m.Response == nil || m.Response.Scale == nil) {

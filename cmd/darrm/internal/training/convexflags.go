@@ -157,9 +157,9 @@ func (f *convexFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 		return train.Plan{}, err
 	}
 	o := convex.Options{Set: set, Parameters: f.options}
-	o.Clip, o.Target = f.clip, f.target()
-	if o.Radius = f.radius; f.intercept && f.radius > 0 {
-		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
+	o.Clip, o.Target = f.Clip, f.target()
+	if o.Radius = f.Radius; f.intercept && f.Radius > 0 {
+		o.Radius = geometry.WithIntercept(f.Radius, convex.DualNorm(set))
 	}
 	o.Neighbours, o.Loss = f.neighbours, f.loss
 	method, err := convex.New(f.Method, o)

@@ -51,17 +51,16 @@ With --no-header the names are the columns' numbers.
 			if a.JSON {
 				return a.DeliverJSON(out, s)
 			}
-			return a.Deliver(out, func(w io.Writer) error { return prepare.Describe(w, s, f.response) })
+			return a.Deliver(out, func(w io.Writer) error { return prepare.Describe(w, s, f.Response) })
 		},
 	}
 	fl := c.Flags()
 	fl.BoolVar(&schema, "public-schema", false,
 		"states that the names and declared types of the columns are public")
-	fl.StringVar(&f.dataFormat, "data-format", "auto",
-		"one of "+strings.Join(tableFormats, ", ")+"; auto goes by the name")
+	f.DataFormat = "auto"
+	cli.Register(c, &f, "data-format", "response", "no-header")
+	fl.Lookup("data-format").Usage = "one of " + strings.Join(tableFormats, ", ") + "; auto goes by the name"
 	cli.OneOf(c, "data-format", append([]string{"auto"}, tableFormats...)...)
-	registerResponse(c, &f.response)
-	registerNoHeader(c, &f.noHeader)
 	fl.StringVarP(&out, "out", "o", "", "write the rules to this file instead of stdout")
 	cli.TakesFile(c, "out", "toml")
 	c.ValidArgsFunction = cli.CompleteFiles(cli.RecordFiles...)
@@ -81,7 +80,7 @@ func (f *recordFlags) schema(c *cobra.Command, a *cli.App, path string) (prepare
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
 	var s prepare.Schema
-	rules := prepare.Rules{Response: f.response} // whose columns must be there
+	rules := prepare.Rules{Response: f.Response} // whose columns must be there
 	for _, name := range t.Columns {
 		s = append(s, prepare.SchemaColumn{Name: name, Type: prepare.TypeOf(t.Kinds[name])})
 		if prepare.Identifier(name) {

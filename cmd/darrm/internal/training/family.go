@@ -113,7 +113,8 @@ type modelKind struct {
 type methodFlags struct {
 	privacyFlags
 	Method, Task string
-	radius, clip float64
+	Radius       float64 `flag:"radius" help:"public bound on the norm of a record's features; longer ones are shortened to it, each by itself"`
+	Clip         float64 `flag:"clip" help:"bound on the loss's slope; larger ones are cut to it (default: the loss's own)"`
 	intercept    bool
 }
 
@@ -121,16 +122,12 @@ func (f *methodFlags) common() *methodFlags { return f }
 
 // register adds the flags; norm names the norm that --radius bounds.
 func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm string) {
-	fl := c.Flags()
 	f.Method = methods[0]
 	cli.Enum(c, &f.Method, "method", strings.Join(methods, ", "), methods...)
-	fl.StringVar(&f.Task, "task", "", "loss to be minimised: "+tasks)
-	fl.Float64Var(&f.radius, "radius", 0,
-		"public bound on the norm of a record's features; longer ones are shortened to it, each "+
-			"by itself"+norm)
-	fl.Float64Var(&f.clip, "clip", 0,
-		"bound on the loss's slope; larger ones are cut to it (default: the loss's own)")
-	f.privacyFlags.register(c)
+	c.Flags().StringVar(&f.Task, "task", "", "loss to be minimised: "+tasks)
+	cli.Register(c, f)
+	c.Flags().Lookup("radius").Usage += norm
+	cli.Register(c, &f.privacyFlags)
 }
 
 // checkedPlan prices the method of the flags as they are, which a candidate of --grid may have

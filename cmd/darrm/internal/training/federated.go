@@ -116,15 +116,9 @@ func registerOut(c *cobra.Command, out *string, usage string) {
 }
 
 func (f *siloFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.IntVar(&f.silo, "silo", 0, "number of this silo in the plan, from 1")
+	cli.Register(c, f, "silo", "checkpoint", "dry-run")
 	f.registerRecords(c)
-	fl.StringVar(&f.checkpoint, "checkpoint", "",
-		"keep the SECRET key of the coins here until the answer is out, so that the same command "+
-			"finishes an answer that was interrupted")
 	cli.TakesFile(c, "checkpoint")
-	fl.BoolVar(&f.dryRun, "dry-run", false,
-		"say what the answer would cost, and answer and charge nothing")
 	registerOut(c, &f.out, "write the answer to this file")
 	c.ValidArgsFunction = cli.CompleteFiles(cli.TableFiles...)
 	cli.First(c, FlagGroups, "silo", "private", "response", "ledger", "checkpoint", "out", "labels",
@@ -135,9 +129,7 @@ func (f *siloFlags) register(c *cobra.Command) {
 func (f *siloFlags) registerRecords(c *cobra.Command) {
 	registerPrivate(c, &f.private, &f.labels, "file of the silo's private records")
 	f.recordFlags.register(c)
-	c.Flags().StringVar(&f.ledger, "ledger", "",
-		"the ledger of these records (darrm budget init): it pays for the run with the first answer, "+
-			"and refuses a second answer to a round")
+	cli.Register(c, f, "ledger")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
 	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 }

@@ -15,9 +15,10 @@ import (
 // federatedInitFlags are the flags of federated init.
 type federatedInitFlags struct {
 	federatedFlags
-	recordFlags // for the rules of columns alone
-	features    int
-	out, round  string
+	recordFlags        // for the rules of columns alone
+	Features    int    `flag:"features" help:"number of features, instead of $columns, where they have no names"`
+	Round       string `flag:"round" help:"write the first round to this file (default: darrm federated run does)"`
+	out         string
 	acceptWeak  bool
 }
 
@@ -55,12 +56,10 @@ Each plan has a name of its own: a second init with the same flags is another ru
 	f.prepareFlags.register(c)
 	c.Flags().Lookup("columns").Usage = "columns of the silos' tables that are features, in the model's order"
 	c.Flags().Lookup("all-but").Hidden = true // of a table that is there
-	fl.IntVar(&f.features, "features", 0,
-		"number of features, instead of --columns, where they have no names")
-	registerResponse(c, &f.response)
+	cli.Register(c, &f, "features", "round")
+	cli.Register(c, &f.recordFlags, "response")
 	cli.RegisterAcceptWeak(c, &f.acceptWeak)
 	registerOut(c, &f.out, "write the plan to this file")
-	fl.StringVar(&f.round, "round", "", "write the first round to this file (default: darrm federated run does)")
 	cli.TakesFile(c, "round", cli.TableFiles...)
 	cli.First(c, FlagGroups, "silos", "columns", "response", "task", "eps", "delta", "out", "round")
 	return c
@@ -73,7 +72,7 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	if err := f.Check(c); err != nil {
 		return err
 	}
-	round := release.File{Name: "--round", Path: f.round, Written: true}
+	round := release.File{Name: "--round", Path: f.Round, Written: true}
 	if err := cli.CheckFiles(f.out, round); err != nil {
 		return err
 	}
@@ -84,10 +83,10 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 		}
 	}
 	columns := rounds.Columns{Intercept: f.intercept}
-	if f.allBut != nil {
+	if f.AllBut != nil {
 		return cli.Usagef("--all-but is not for a plan, which no table is read for: use --columns")
 	}
-	if f.features == 0 {
+	if f.Features == 0 {
 		rules, err := f.rules(c, a)
 		if err != nil {
 			return err
@@ -95,13 +94,13 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 		if columns.Preparation, err = rules.Stated(); err != nil {
 			return &release.UsageError{Err: err}
 		}
-		f.features = len(columns.Names())
-	} else if f.stated() || f.response != "" {
+		f.Features = len(columns.Names())
+	} else if f.stated() || f.Response != "" {
 		return cli.Usagef("--features is for records without named columns: leave out --columns, --response " +
 			"and the rules of columns")
 	}
 	p, err := pricing(c, a, func() (*rounds.Run, error) {
-		return rounds.New(f.run(f.psgm.Silos), f.features, columns)
+		return rounds.New(f.run(f.psgm.Silos), f.Features, columns)
 	})
 	if err != nil {
 		return err
@@ -117,8 +116,8 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if f.round != "" {
-		if err := a.DeliverTo("round", f.round, cli.Bytes(first)); err != nil {
+	if f.Round != "" {
+		if err := a.DeliverTo("round", f.Round, cli.Bytes(first)); err != nil {
 			return err
 		}
 	}

@@ -27,10 +27,10 @@ type runFlags struct {
 	siloFlags
 	place    folder.Place
 	role     string
-	plan     string
-	pass     string
-	patience time.Duration
-	once     bool
+	Plan     string        `flag:"plan" help:"silo, shuffler: its own copy of the plan, not in the shared folder"`
+	Pass     string        `flag:"pass" help:"silo: its SECRET pass from the shuffler (darrm federated pass)"`
+	Patience time.Duration `flag:"patience" help:"shuffler: go on without missing silos so long after a round began, where --missing of the plan allows for it (default: wait for all)"`
+	Once     bool          `flag:"once" help:"do what can be done now, and do not wait for others"`
 }
 
 func newFederatedRun(a *cli.App) *cobra.Command {
@@ -74,14 +74,9 @@ darrm train federated --insecure-seed, which marks its model as a simulation.`,
 	for _, name := range []string{"shared", "secrets"} {
 		_ = c.MarkFlagDirname(name)
 	}
-	fl.StringVar(&f.plan, "plan", "", "silo, shuffler: its own copy of the plan, not in the shared folder")
+	cli.Register(c, &f)
 	cli.TakesFile(c, "plan")
-	fl.StringVar(&f.pass, "pass", "", "silo: its SECRET pass from the shuffler (darrm federated pass)")
 	cli.TakesFile(c, "pass")
-	fl.DurationVar(&f.patience, "patience", 0,
-		"shuffler: go on without missing silos so long after a round began, where --missing of the plan "+
-			"allows for it (default: wait for all)")
-	fl.BoolVar(&f.once, "once", false, "do what can be done now, and do not wait for others")
 	f.registerRecords(c)
 	cli.First(c, FlagGroups, "role", "shared", "secrets", "plan", "pass", "private", "ledger",
 		"patience")
@@ -166,8 +161,8 @@ func (f *runFlags) runRole(c *cobra.Command, a *cli.App) error {
 			return cli.Usagef("--%s is not for --role %s", name, f.role)
 		}
 	}
-	if f.patience < 0 {
-		return cli.Usagef("--patience = %v, but it must be at least 0", f.patience)
+	if f.Patience < 0 {
+		return cli.Usagef("--patience = %v, but it must be at least 0", f.Patience)
 	}
 	if err := f.place.Prepare(); err != nil {
 		return err
@@ -178,8 +173,8 @@ func (f *runFlags) runRole(c *cobra.Command, a *cli.App) error {
 	}
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
-	w := &watch{app: a, once: f.once, show: bar.Count("federated run", "rounds")}
-	w.plan = func(ctx context.Context) (*rounds.Run, error) { return f.place.OwnPlan(ctx, f.plan) }
+	w := &watch{app: a, once: f.Once, show: bar.Count("federated run", "rounds")}
+	w.plan = func(ctx context.Context) (*rounds.Run, error) { return f.place.OwnPlan(ctx, f.Plan) }
 	if f.role == roleLeader {
 		w.plan = f.place.Plan
 	}
@@ -209,20 +204,20 @@ func (f *runFlags) begin(c *cobra.Command, a *cli.App) (start func(*rounds.Run) 
 			err = f.place.PublishKey(key)
 		}
 		return func(run *rounds.Run) (step, error) {
-			return (&folder.Shuffler{Place: f.place, Run: run, Key: key, Patience: f.patience}).Step, nil
+			return (&folder.Shuffler{Place: f.place, Run: run, Key: key, Patience: f.Patience}).Step, nil
 		}, err
 	}
-	b, err := readAll(c.Context(), a, f.pass, rounds.MaxKey)
+	b, err := readAll(c.Context(), a, f.Pass, rounds.MaxKey)
 	if err != nil {
 		return nil, err
 	}
 	pass, err := rounds.ReadPass(b)
 	if err != nil {
-		return nil, federatedFault(f.pass, err)
+		return nil, federatedFault(f.Pass, err)
 	}
 	return func(run *rounds.Run) (step, error) {
 		records, err := f.records(c, a, run)
-		return (&folder.Silo{Place: f.place, Run: run, Pass: pass, Records: records, Ledger: f.ledger,
+		return (&folder.Silo{Place: f.place, Run: run, Pass: pass, Records: records, Ledger: f.Ledger,
 			AcceptWeak: f.acceptWeak}).Step, err
 	}, nil
 }

@@ -15,11 +15,12 @@ import (
 // siloFlags are the flags of federated encode and local.
 type siloFlags struct {
 	recordFlags
-	silo            int
+	Silo            int    `flag:"silo" help:"number of this silo in the plan, from 1"`
+	Ledger          string `flag:"ledger" help:"the ledger of these records (darrm budget init): it pays for the run with the first answer, and refuses a second answer to a round"`
+	Checkpoint      string `flag:"checkpoint" help:"keep the SECRET key of the coins here until the answer is out, so that the same command finishes an answer that was interrupted"`
+	DryRun          bool   `flag:"dry-run" help:"say what the answer would cost, and answer and charge nothing"`
 	private, labels string
-	ledger          string
-	checkpoint, out string
-	dryRun          bool
+	out             string
 	acceptWeak      bool
 	local           bool
 }
@@ -75,7 +76,7 @@ func (f *siloFlags) run(c *cobra.Command, a *cli.App, planPath, roundPath string
 	if err := cli.Require(c, "silo", "private", "ledger"); err != nil {
 		return err
 	}
-	if !f.dryRun {
+	if !f.DryRun {
 		if err := cli.Require(c, "out"); err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (f *siloFlags) run(c *cobra.Command, a *cli.App, planPath, roundPath string
 			roundPath, r.Local.Silo+1)
 	}
 	answer := silo.Answer{
-		Plan: p, Round: r, Silo: f.silo - 1, Ledger: f.ledger, Checkpoint: f.checkpoint, Output: output,
+		Plan: p, Round: r, Silo: f.Silo - 1, Ledger: f.Ledger, Checkpoint: f.Checkpoint, Output: output,
 		AcceptWeak: f.acceptWeak,
 		Reads: []release.File{{Name: "--private", Path: f.private}, {Name: "--labels", Path: f.labels},
 			{Name: "PLAN", Path: planPath}, {Name: "ROUND", Path: roundPath}},
@@ -107,13 +108,13 @@ func (f *siloFlags) run(c *cobra.Command, a *cli.App, planPath, roundPath string
 	if answer.Records, err = f.records(c, a, p); err != nil {
 		return err
 	}
-	report := siloReport{Plan: p.Digest(), Silo: f.silo, Round: r.Round, Run: p.Cost(),
-		DryRun: f.dryRun}
+	report := siloReport{Plan: p.Digest(), Silo: f.Silo, Round: r.Round, Run: p.Cost(),
+		DryRun: f.DryRun}
 	if !f.local {
-		counts := p.ReportCounts(r, f.silo-1)
+		counts := p.ReportCounts(r, f.Silo-1)
 		report.Gradients, report.Differences = counts[0], counts[1]
 	}
-	if f.dryRun {
+	if f.DryRun {
 		if err := answer.Quote(c.Context()); err != nil {
 			return err
 		}
@@ -131,12 +132,12 @@ func (f *siloFlags) run(c *cobra.Command, a *cli.App, planPath, roundPath string
 	switch {
 	case a.JSON: // it is in the result
 	case out.Before:
-		a.Say("silo %d answered round %d before: its answer is in %s, unchanged", f.silo, r.Round, f.out)
+		a.Say("silo %d answered round %d before: its answer is in %s, unchanged", f.Silo, r.Round, f.out)
 	case f.local:
-		a.Say("silo %d, round %d: %d local steps", f.silo, r.Round, p.LocalSteps())
+		a.Say("silo %d, round %d: %d local steps", f.Silo, r.Round, p.LocalSteps())
 	default:
 		a.Say("silo %d, round %d: %d reports of gradients and %d of differences, for the shuffler alone",
-			f.silo, r.Round, report.Gradients, report.Differences)
+			f.Silo, r.Round, report.Gradients, report.Differences)
 	}
 	if !a.JSON {
 		a.Say("the run is charged once: %s-DP for all %d rounds", p.Cost().Short(), p.Rounds())
@@ -164,12 +165,12 @@ func (f *siloFlags) records(c *cobra.Command, a *cli.App, p *rounds.Run) (*data.
 	columns := p.Columns()
 	_, mean := p.Loss().(loss.MeanEstimation)
 	o := reading{responses: !mean, dim: p.Features()}
-	if f.isTable(f.private) && !f.noHeader {
-		if o.prepare = columns.Preparation; o.prepare != nil && f.response != "" {
-			o.prepare = o.prepare.With(true, f.response)
+	if f.isTable(f.private) && !f.NoHeader {
+		if o.prepare = columns.Preparation; o.prepare != nil && f.Response != "" {
+			o.prepare = o.prepare.With(true, f.Response)
 		}
-		if f.response == "" {
-			f.response = columns.Response()
+		if f.Response == "" {
+			f.Response = columns.Response()
 		}
 	}
 	records, err := f.read(c, a, f.private, f.labels, o)

@@ -71,17 +71,16 @@ type federatedFlags struct {
 	methodFlags
 	loss   loss.Loss // of --task
 	psgm   federated.PSGM
-	period int
+	Period int `flag:"period" help:"central: rounds from one full gradient to the next"`
 }
 
 func (f *federatedFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	f.Method = methodPSGM
+	f.Method, f.Period = methodPSGM, 1
 	cli.Enum(c, &f.Method, "method", `"psgm", without a trusted server, or "central", with one, to compare`,
 		methodPSGM, methodCentral)
-	fl.IntVar(&f.period, "period", 1, "central: rounds from one full gradient to the next")
+	cli.Register(c, f, "period")
 	f.registerRun(c)
-	fl.IntSliceVar(&f.psgm.Silos, "silos", nil,
+	c.Flags().IntSliceVar(&f.psgm.Silos, "silos", nil,
 		"how many records each silo has, in their order (default: one silo with all)")
 }
 
@@ -100,7 +99,7 @@ func (f *federatedFlags) registerRun(c *cobra.Command) {
 		string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)},
 		cobra.ShellCompDirectiveNoFileComp))
 	cli.OneOf(c, "output", federated.Last, federated.Uniform)
-	f.privacyFlags.register(c)
+	cli.Register(c, &f.privacyFlags)
 }
 
 func (f *federatedFlags) Check(c *cobra.Command) (err error) {
@@ -148,7 +147,7 @@ func (f *federatedFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	}
 	run := f.run(silos)
 	if f.Method == methodCentral {
-		return f.named(federated.Central{Setting: run.Setting, Period: f.period}.Plan(n, d))
+		return f.named(federated.Central{Setting: run.Setting, Period: f.Period}.Plan(n, d))
 	}
 	return f.named(run.Plan(n, d))
 }

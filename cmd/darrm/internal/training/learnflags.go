@@ -21,11 +21,13 @@ import (
 
 // DataFlags locate the records to train on.
 type DataFlags struct {
-	dataSet, dataDir     string
-	dataSeed             uint64
-	private, public      string
-	labels, publicLabels string
-	SharedRecords        bool
+	DataDir         string `flag:"data-dir" help:"folder with the real files of $data-set (default: generated stand-ins)"`
+	DataSeed        uint64 `flag:"data-seed" help:"seed of the stand-ins, and of what is drawn from real files"`
+	Public          string `flag:"public" help:"file of public records of the same columns; a record that equals a private one, with columns in order or permuted, is refused"`
+	SharedRecords   bool   `flag:"allow-shared-records" help:"states that public records which equal private ones do so by chance; stderr says how many do. It is for your eyes only"`
+	PublicLabels    string `flag:"public-labels" help:"IDX file of the labels of $public"`
+	dataSet         string
+	private, labels string
 	recordFlags
 }
 
@@ -33,22 +35,11 @@ const sharedFlag = "allow-shared-records"
 
 // Register adds the flags to a command.
 func (f *DataFlags) Register(c *cobra.Command) {
-	fl := c.Flags()
+	cli.Register(c, f)
 	cli.Enum(c, &f.dataSet, "data-set", "one of the known data sets: "+strings.Join(datasets.Names(), ", "),
 		datasets.Names()...)
-	fl.StringVar(&f.dataDir, "data-dir", "",
-		"folder with the real files of --data-set (default: generated stand-ins)")
 	cli.TakesFolder(c, "data-dir")
-	fl.Uint64Var(&f.dataSeed, "data-seed", 0,
-		"seed of the stand-ins, and of what is drawn from real files")
-	fl.StringVar(&f.public, "public", "",
-		"file of public records of the same columns; a record that equals a private one, with columns "+
-			"in order or permuted, is refused")
 	cli.TakesFile(c, "public", cli.RecordFiles...)
-	fl.BoolVar(&f.SharedRecords, sharedFlag, false,
-		"states that public records which equal private ones do so by chance; stderr says how many do. "+
-			"It is for your eyes only")
-	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
 	cli.TakesFile(c, "public-labels", cli.IdxFiles...)
 	f.registerPrivate(c, ", instead of --data-set")
 }
@@ -83,9 +74,9 @@ func registerPrivate(c *cobra.Command, private, labels *string, usage string) {
 // files are the files of records.
 func (f *DataFlags) files() []release.File {
 	return []release.File{
-		{Name: "--private", Path: f.private}, {Name: "--public", Path: f.public},
-		{Name: "--labels", Path: f.labels}, {Name: "--public-labels", Path: f.publicLabels},
-		{Name: "--prepare", Path: f.file},
+		{Name: "--private", Path: f.private}, {Name: "--public", Path: f.Public},
+		{Name: "--labels", Path: f.labels}, {Name: "--public-labels", Path: f.PublicLabels},
+		{Name: "--prepare", Path: f.File},
 	}
 }
 
@@ -95,49 +86,30 @@ var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": los
 
 // privacyFlags hold the model's budget.
 type privacyFlags struct {
-	epsilon, delta float64
-}
-
-func (f *privacyFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.Float64Var(&f.epsilon, "eps", 0, "ε that the model may cost")
-	fl.Float64Var(&f.delta, "delta", 0, "δ that the model may cost")
+	Epsilon float64 `flag:"eps" help:"ε that the model may cost"`
+	Delta   float64 `flag:"delta" help:"δ that the model may cost"`
 }
 
 func (f *privacyFlags) target() accountant.Cost {
-	return accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}
+	return accountant.Cost{Epsilon: f.Epsilon, Delta: f.Delta}
 }
 
 // modelFlags hold the model's file, the ledger that pays, and the file of the secret state.
 type modelFlags struct {
-	out, checkpoint   string
-	ledger, requestID string
-	dryRun            bool
-	insecureSeed      uint64
-	force             bool
-	acceptWeak        bool
+	out          string
+	request      release.Model
+	DryRun       bool   `flag:"dry-run" help:"say what the model would cost, and train and charge nothing"`
+	InsecureSeed uint64 `flag:"insecure-seed" help:"simulate with this seed, for experiments; the model is marked, it is not private"`
 }
 
 func (f *modelFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
+	cli.Register(c, f)
+	cli.Register(c, &f.request)
+	cli.RegisterAcceptWeak(c, &f.request.AcceptWeak)
+	c.Flags().StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
 	cli.TakesFile(c, "out", cli.TableFiles...)
-	fl.StringVar(&f.checkpoint, "checkpoint", "",
-		"keep the secret state here after each epoch, and go on from it if it is there")
 	cli.TakesFile(c, "checkpoint")
-	fl.StringVar(&f.ledger, "ledger", "",
-		"charge this ledger (darrm budget init) before the first step")
 	cli.TakesFile(c, "ledger", cli.LedgerFiles...)
-	fl.StringVar(&f.requestID, "request-id", "",
-		"name of this training in the ledger (default: a name of its own)")
-	fl.BoolVar(&f.force, "force", false,
-		"replace the file at --out, and never one that the --ledger knows as the result of a request; "+
-			"without --ledger nobody accounts for two draws")
-	cli.RegisterAcceptWeak(c, &f.acceptWeak)
-	fl.BoolVar(&f.dryRun, "dry-run", false,
-		"say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0,
-		"simulate with this seed, for experiments; the model is marked, it is not private")
 }
 
 // Open reads the records, and sets the loss that is named or the data set's own.
@@ -155,14 +127,14 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 			return datasets.Set{}, cli.Usagef("data-set = %q, but it must be one of %s", f.dataSet,
 				strings.Join(datasets.Names(), ", "))
 		}
-		if f.dataDir != "" {
-			set, err := datasets.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
+		if f.DataDir != "" {
+			set, err := datasets.Load(c.Context(), f.dataSet, f.DataDir, f.DataSeed)
 			return set, release.Unreadable(c.Context(), err)
 		}
-		set, err := datasets.Standin(f.dataSet, f.dataSeed)
+		set, err := datasets.Standin(f.dataSet, f.DataSeed)
 		if err == nil {
 			a.Say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)",
-				f.dataSet, f.dataSeed)
+				f.dataSet, f.DataSeed)
 		}
 		return set, err
 	}
@@ -170,15 +142,15 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 		cli.Require(c, "task")); err != nil {
 		return datasets.Set{}, err
 	}
-	if f.publicLabels != "" && f.public == "" {
+	if f.PublicLabels != "" && f.Public == "" {
 		return datasets.Set{}, cli.Usagef("--public-labels goes with --public")
 	}
 	set := datasets.Set{Name: filepath.Base(f.private)}
 	if set.Task = lossNames[task]; set.Task == nil {
 		return set, cli.Usagef("--task must be given (see %s --help)", c.CommandPath())
 	}
-	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public,
-		PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	err := data.Files{Private: f.private, Labels: f.labels, Public: f.Public,
+		PublicLabels: f.PublicLabels}.CheckApart(c.Context())
 	if errors.Is(err, data.ErrSameFile) {
 		return set, cli.Usagef("--public, --public-labels: %w", err)
 	}
@@ -190,9 +162,9 @@ func (f *DataFlags) Open(c *cobra.Command, a *cli.App, task string) (datasets.Se
 	if set.Private, err = f.read(c, a, f.private, f.labels, o); err != nil {
 		return set, err
 	}
-	if f.public != "" {
+	if f.Public != "" {
 		o.dim, o.prepare = set.Private.Dim(), f.mapped
-		if set.Public, err = f.read(c, a, f.public, f.publicLabels, o); err != nil {
+		if set.Public, err = f.read(c, a, f.Public, f.PublicLabels, o); err != nil {
 			return set, err
 		}
 	}

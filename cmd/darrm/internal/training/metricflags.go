@@ -51,18 +51,15 @@ private data is not covered.`,
 // metricFlags hold the parameters of pairwise.Metric.
 type metricFlags struct {
 	methodFlags
-	ball, threshold, stepSize float64
+	Ball      float64 `flag:"ball" help:"B, the largest Frobenius norm of the matrix"`
+	Threshold float64 `flag:"threshold" help:"squared distance that is neither near nor far (default: the squared radius)"`
+	StepSize  float64 `flag:"step-size" help:"η; the first phase takes a quarter of it (default: the theory's)"`
 }
 
 func (f *metricFlags) register(c *cobra.Command) {
 	f.methodFlags.register(c, []string{"metric"}, "logistic", "")
 	cli.OneOf(c, "task", "logistic")
-	fl := c.Flags()
-	fl.Float64Var(&f.ball, "ball", 0, "B, the largest Frobenius norm of the matrix")
-	fl.Float64Var(&f.threshold, "threshold", 0,
-		"squared distance that is neither near nor far (default: the squared radius)")
-	fl.Float64Var(&f.stepSize, "step-size", 0,
-		"η; the first phase takes a quarter of it (default: the theory's)")
+	cli.Register(c, f)
 }
 
 func (f *metricFlags) Check(c *cobra.Command) error {
@@ -71,13 +68,13 @@ func (f *metricFlags) Check(c *cobra.Command) error {
 }
 
 func (f *metricFlags) about() modelKind {
-	return modelKind{task: "logistic", paidFor: "logistic pairs", set: fmt.Sprintf("psd:%g", f.ball),
+	return modelKind{task: "logistic", paidFor: "logistic pairs", set: fmt.Sprintf("psd:%g", f.Ball),
 		link: model.LinkMetric}
 }
 
 func (f *metricFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
-	return f.named(pairwise.Metric{Radius: f.radius, Bound: f.ball, Threshold: f.threshold,
-		StepSize: f.stepSize, Target: f.target()}.Plan(n, d))
+	return f.named(pairwise.Metric{Radius: f.Radius, Bound: f.Ball, Threshold: f.Threshold,
+		StepSize: f.StepSize, Target: f.target()}.Plan(n, d))
 }
 
 // measure searches for neighbours among a part of the records, since all would take n² distances.

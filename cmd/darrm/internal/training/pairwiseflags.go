@@ -72,17 +72,14 @@ and what one or several passes in order cost.`,
 type pairwiseFlags struct {
 	methodFlags
 	loss    loss.Pair // of --task
-	ball    float64
+	Ball    float64   `flag:"ball" help:"radius of the ball around 0 that the model is kept in (default: none, and $step-size must be given)"`
 	options pairwise.Parameters
 }
 
 func (f *pairwiseFlags) register(c *cobra.Command) {
 	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+
 		", each also with :ordered, which counts half of the pairs", "")
-	fl := c.Flags()
-	fl.Float64Var(&f.ball, "ball", 0,
-		"radius of the ball around 0 that the model is kept in (default: none, and --step-size must "+
-			"be given)")
+	cli.Register(c, f, "ball")
 	cli.Register(c, &f.options)
 	cli.OneOf(c, "rule", pairwise.Averaged, pairwise.Mixture, pairwise.Exact, pairwise.Chernoff,
 		pairwise.Paper)
@@ -131,8 +128,8 @@ func (f *pairwiseFlags) private() []string {
 
 func (f *pairwiseFlags) about() modelKind {
 	k := modelKind{task: f.loss.Name(), paidFor: f.loss.Name() + " pairs", link: model.LinkRank}
-	if f.ball > 0 {
-		k.set = fmt.Sprintf("l2:%g", f.ball)
+	if f.Ball > 0 {
+		k.set = fmt.Sprintf("l2:%g", f.Ball)
 	}
 	return k
 }
@@ -140,7 +137,7 @@ func (f *pairwiseFlags) about() modelKind {
 // all returns the options of all flags.
 func (f *pairwiseFlags) all() pairwise.Options {
 	o := pairwise.Options{Parameters: f.options}
-	o.Loss, o.Radius, o.Clip, o.Target, o.Ball = f.loss, f.radius, f.clip, f.target(), f.ball
+	o.Loss, o.Radius, o.Clip, o.Target, o.Ball = f.loss, f.Radius, f.Clip, f.target(), f.Ball
 	o.Lambda /= 2 // the library's regulariser is λ‖w‖²
 	return o
 }

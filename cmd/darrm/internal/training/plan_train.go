@@ -24,21 +24,22 @@ import (
 // planTrainFlags are the flags of plan train.
 type planTrainFlags struct {
 	recordFlags
-	task        string
-	numbers     []int
-	eps         *cli.List[float64]
-	epsilons    []float64 // of eps
-	delta       float64
-	radius      float64
-	reach, best float64
-	classes     int // of made-up records
-	repeats     int
-	seed        uint64
+	task     string
+	eps      *cli.List[float64]
+	epsilons []float64 // of eps
+	Delta    float64   `flag:"delta" help:"δ of one model"`
+	Numbers  []int     `flag:"n" help:"numbers of private records to try"`
+	Reach    float64   `flag:"reach" help:"score that is wanted"`
+	Best     float64   `flag:"best" help:"without FILE: score of the best model of the made-up records"`
+	Classes  int       `flag:"num-classes" help:"without FILE: number of classes of the made-up records, where they are more than two"`
+	Repeats  int       `flag:"repeats" help:"trainings for each figure"`
+	Seed     uint64    `flag:"seed" help:"seed of all draws: the same command has the same figures"`
+	Radius   float64   `flag:"radius" help:"FILE: public bound on the norm of a record's features, as for darrm train FILE"`
 }
 
 // NewPlanTrain makes the command that guesses how much data a model needs.
 func NewPlanTrain(a *cli.App) *cobra.Command {
-	var f planTrainFlags
+	f := planTrainFlags{Numbers: []int{300, 1000, 3000, 10000, 30000}, Best: 0.85, Repeats: 5, Seed: 1}
 	c := &cobra.Command{
 		Use:   "train [FILE] --task TASK --eps ε,ε… --delta δ",
 		Short: "Guess how much data a model needs for an ε, by other data",
@@ -60,22 +61,10 @@ Several classes are --num-classes of made-up records, or the words of the respon
 		ValidArgsFunction: cli.CompleteFiles(cli.RecordFiles...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
-	fl := c.Flags()
 	cli.Enum(c, &f.task, "task", strings.Join(choose.Tasks(), ", "), choose.Tasks()...)
 	f.eps = cli.NewList("", cli.EpsilonList(func(x float64) error { return check.Positive("eps", x) }))
-	fl.Var(f.eps, "eps", "ε of one model, or several")
-	fl.Float64Var(&f.delta, "delta", 0, "δ of one model")
-	fl.IntSliceVar(&f.numbers, "n", []int{300, 1000, 3000, 10000, 30000},
-		"numbers of private records to try")
-	fl.Float64Var(&f.reach, "reach", 0, "score that is wanted")
-	fl.Float64Var(&f.best, "best", 0.85,
-		"without FILE: score of the best model of the made-up records")
-	fl.IntVar(&f.classes, "num-classes", 0,
-		"without FILE: number of classes of the made-up records, where they are more than two")
-	fl.IntVar(&f.repeats, "repeats", 5, "trainings for each figure")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all draws: the same command has the same figures")
-	fl.Float64Var(&f.radius, "radius", 0,
-		"FILE: public bound on the norm of a record's features, as for darrm train FILE")
+	c.Flags().Var(f.eps, "eps", "ε of one model, or several")
+	cli.Register(c, &f)
 	f.recordFlags.register(c)
 	f.prepareFlags.register(c)
 	c.Flags().Lookup("dim").Usage = "without FILE: number of features of the made-up records"
@@ -106,11 +95,11 @@ func (f *planTrainFlags) run(c *cobra.Command, a *cli.App, args []string) error 
 	if err := f.check(c, args); err != nil {
 		return err
 	}
-	slices.Sort(f.numbers)
-	f.numbers = slices.Compact(f.numbers)
-	forecast := choose.Forecast{Runs: f.repeats, Seed: f.seed}
-	report := planTrainReport{Guess: true, Task: f.task, Score: choose.ScoreOf(f.task), Delta: f.delta,
-		Runs: f.repeats}
+	slices.Sort(f.Numbers)
+	f.Numbers = slices.Compact(f.Numbers)
+	forecast := choose.Forecast{Runs: f.Repeats, Seed: f.Seed}
+	report := planTrainReport{Guess: true, Task: f.task, Score: choose.ScoreOf(f.task), Delta: f.Delta,
+		Runs: f.Repeats}
 	var err error
 	if len(args) > 0 {
 		forecast, err = f.public(c, a, args[0], forecast)
@@ -125,20 +114,20 @@ func (f *planTrainFlags) run(c *cobra.Command, a *cli.App, args []string) error 
 	bar := cli.NewProgress(a)
 	defer bar.Stop()
 	count := bar.Count("forecast", "figures")
-	for _, n := range f.numbers {
+	for _, n := range f.Numbers {
 		for _, epsilon := range f.epsilons {
-			e, err := forecast.At(c.Context(), n, accountant.Cost{Epsilon: epsilon, Delta: f.delta})
+			e, err := forecast.At(c.Context(), n, accountant.Cost{Epsilon: epsilon, Delta: f.Delta})
 			if err != nil {
 				return fmt.Errorf("n = %d: %w", n, err)
 			}
 			report.Expected = append(report.Expected, e)
-			count(len(report.Expected), len(f.numbers)*len(f.epsilons))
+			count(len(report.Expected), len(f.Numbers)*len(f.epsilons))
 		}
 	}
 	bar.Stop()
 	if c.Flags().Changed("reach") {
 		for i, epsilon := range f.epsilons {
-			report.Reach = append(report.Reach, reached{epsilon, f.reach, f.from(report.Expected, i)})
+			report.Reach = append(report.Reach, reached{epsilon, f.Reach, f.from(report.Expected, i)})
 		}
 	}
 	return a.Show(report, func(w *terminal.Page) error { return f.print(w, report) })
@@ -150,7 +139,7 @@ func (f *planTrainFlags) check(c *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		if f.stated() || f.response != "" || f.radius != 0 || f.noHeader {
+		if f.stated() || f.Response != "" || f.Radius != 0 || f.NoHeader {
 			return cli.Usagef("the rules of columns, --response and --radius go with a FILE of public records")
 		}
 		if err := cli.Require(c, "dim"); err != nil {
@@ -159,27 +148,27 @@ func (f *planTrainFlags) check(c *cobra.Command, args []string) error {
 	} else if c.Flags().Changed("best") || c.Flags().Changed("dim") || c.Flags().Changed("num-classes") {
 		return cli.Usagef("--dim, --best and --num-classes go with made-up records: leave %q out, or them", args[0])
 	}
-	if f.epsilons = f.eps.Values; len(f.numbers) == 0 {
+	if f.epsilons = f.eps.Values; len(f.Numbers) == 0 {
 		return cli.Usagef("--n must have one number or more")
 	}
 	if slices.ContainsFunc(f.epsilons, func(x float64) bool { return math.IsInf(x, 1) }) {
 		return cli.Usagef("--eps = inf, but it must be finite")
 	}
-	if c.Flags().Changed("reach") && !(f.reach > 0 && f.reach < 1) {
-		return cli.Usagef("--reach = %v, but it must be above 0 and below 1", f.reach)
+	if c.Flags().Changed("reach") && !(f.Reach > 0 && f.Reach < 1) {
+		return cli.Usagef("--reach = %v, but it must be above 0 and below 1", f.Reach)
 	}
 	return nil
 }
 
 // madeUp sets the records to made-up ones.
 func (f *planTrainFlags) madeUp(to choose.Forecast) (choose.Forecast, error) {
-	learn, test, err := choose.MadeUp(f.task, f.classes, f.dim, f.best, f.seed)
+	learn, test, err := choose.MadeUp(f.task, f.Classes, f.Dim, f.Best, f.Seed)
 	if err != nil {
 		return to, err
 	}
-	d := float64(f.dim)
+	d := float64(f.Dim)
 	to.Learn, to.Test = learn, test
-	to.Problem = choose.Problem{Task: f.task, Classes: f.classes, Neighbours: accountant.ReplaceOne,
+	to.Problem = choose.Problem{Task: f.task, Classes: f.Classes, Neighbours: accountant.ReplaceOne,
 		Radius: func(q float64) float64 {
 			radius := 1.0
 			if !math.IsInf(q, 1) {
@@ -203,7 +192,7 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 		return to, cli.Usagef("%s is read as %s, but plan train takes tables: %s", path, f.formatOf(path),
 			strings.Join(tableFormats, ", "))
 	}
-	if f.response == "" && f.file == "" {
+	if f.Response == "" && f.File == "" {
 		return to, cli.Usagef("--response must be given: %s needs a column of responses", path)
 	}
 	m, err := f.openEarly(c, a, path, reading{})
@@ -216,8 +205,8 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 			return to, cli.Usagef("--categories = %q: several classes are for --task logistic", r.Categories)
 		}
 	}
-	if f.radius == 0 {
-		if f.radius = choose.Radius(m.Radius(2)); math.IsInf(m.Radius(2), 1) {
+	if f.Radius == 0 {
+		if f.Radius = choose.Radius(m.Radius(2)); math.IsInf(m.Radius(2), 1) {
 			return to, needsBound(m)
 		}
 	}
@@ -228,14 +217,14 @@ func (f *planTrainFlags) public(c *cobra.Command, a *cli.App, path string,
 	if err != nil {
 		return to, err
 	}
-	records = records.Shortened(f.radius)
+	records = records.Shortened(f.Radius)
 	learn, test, err := prepare.HoldOut{Share: held}.Split(records)
 	if err != nil {
 		return to, err
 	}
 	to.Problem = choose.Problem{Task: f.task, Classes: classes, Neighbours: accountant.ReplaceOne,
 		Radius: func(q float64) float64 {
-			radius := f.radius // also where q is larger than 2
+			radius := f.Radius // also where q is larger than 2
 			if q > 2 {
 				radius = min(radius, m.Radius(q))
 			}
@@ -261,10 +250,10 @@ func (f *planTrainFlags) from(all []choose.Expected, i int) *int {
 	var before choose.Expected
 	for k := i; k < len(all); k += len(f.epsilons) {
 		at := all[k]
-		if at.Median >= f.reach {
+		if at.Median >= f.Reach {
 			n := at.Records
 			if before.Records > 0 {
-				share := (f.reach - before.Median) / (at.Median - before.Median)
+				share := (f.Reach - before.Median) / (at.Median - before.Median)
 				n = rounded(float64(before.Records) *
 					math.Pow(float64(at.Records)/float64(before.Records), share))
 			}
@@ -312,7 +301,7 @@ func (f *planTrainFlags) print(w *terminal.Page, r planTrainReport) error {
 	for _, reach := range r.Reach {
 		if reach.Records == nil {
 			w.Text("  ", fmt.Sprintf("ε = %v: %v is not reached with %d records", reach.Epsilon,
-				reach.Score, f.numbers[len(f.numbers)-1]))
+				reach.Score, f.Numbers[len(f.Numbers)-1]))
 			continue
 		}
 		w.Text("  ", fmt.Sprintf("ε = %v: about %d records for %v", reach.Epsilon, *reach.Records,

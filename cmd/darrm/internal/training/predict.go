@@ -177,12 +177,12 @@ func (f *appliedModel) load(c *cobra.Command, a *cli.App, modelPath, dataPath st
 	}
 	o := reading{responses: responses, dim: m.Dim()}
 	if f.isTable(dataPath) {
-		if responses && f.response == "" && (m.Preparation != nil || !f.noHeader) {
-			f.response = m.Response
+		if responses && f.Response == "" && (m.Preparation != nil || !f.NoHeader) {
+			f.Response = m.Response
 		}
 		if m.Preparation != nil {
-			o.prepare = m.Preparation.With(responses, f.response)
-		} else if !f.noHeader {
+			o.prepare = m.Preparation.With(responses, f.Response)
+		} else if !f.NoHeader {
 			o.columns = m.Columns
 		}
 	}

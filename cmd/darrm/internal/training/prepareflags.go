@@ -16,30 +16,20 @@ import (
 
 // prepareFlags hold the public rules that turn rows of a table into records.
 type prepareFlags struct {
-	file                    string
-	columns, allBut         []string
-	scale, categories, fill []string
-	center                  string
+	File       string `flag:"prepare" help:"file of the rules below for many columns (TOML, made by darrm train describe)"`
+	Columns    []string
+	AllBut     []string `flag:"all-but" help:"columns that are no features, separated by commas; '' is the one without a name"`
+	Scale      []string `flag:"scale" help:"COLUMN=LOW:HIGH: public range of a number, which is cut to it and mapped to [-1,1]; of several columns as COLUMN,COLUMN…=LOW:HIGH"`
+	Categories []string `flag:"categories" help:"COLUMN=WORD,WORD…: a feature for each word; other words have none of them. Of the response: the words of 0 and of 1"`
+	Fill       []string `flag:"fill" help:"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; of several columns as COLUMN,COLUMN…=VALUE"`
+	center     string
 }
 
 func (f *prepareFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar(&f.file, "prepare", "",
-		"file of the rules below for many columns (TOML, made by darrm train describe)")
+	cli.Register(c, f)
 	cli.TakesFile(c, "prepare", "toml")
-	fl.StringSliceVar(&f.columns, "columns", nil,
+	c.Flags().StringSliceVar(&f.Columns, "columns", nil,
 		"columns of the table that are features (default: all but the response)")
-	fl.StringArrayVar(&f.allBut, "all-but", nil,
-		"columns that are no features, separated by commas; '' is the one without a name")
-	fl.StringArrayVar(&f.scale, "scale", nil,
-		"COLUMN=LOW:HIGH: public range of a number, which is cut to it and mapped to [-1,1]; of "+
-			"several columns as COLUMN,COLUMN…=LOW:HIGH")
-	fl.StringArrayVar(&f.categories, "categories", nil,
-		"COLUMN=WORD,WORD…: a feature for each word; other words have none of them. Of the response: "+
-			"the words of 0 and of 1")
-	fl.StringArrayVar(&f.fill, "fill", nil,
-		"COLUMN=VALUE: what stands in for a blank cell, or the word missing for a feature of its own; "+
-			"of several columns as COLUMN,COLUMN…=VALUE")
 	cli.Enum(c, &f.center, "center",
 		"number of a range that becomes 0: its \"middle\", or \"zero\" to keep 0 at 0 where the range has it, for "+
 			"tables most of whose cells are 0, such as counts of words (default middle)", "middle", prepare.Zero)
@@ -49,15 +39,15 @@ func (f *prepareFlags) register(c *cobra.Command) {
 
 // stated reports whether there is a rule.
 func (f *prepareFlags) stated() bool {
-	return f.file != "" || f.columns != nil || f.allBut != nil || f.scale != nil ||
-		f.categories != nil || f.fill != nil || f.center != ""
+	return f.File != "" || f.Columns != nil || f.AllBut != nil || f.Scale != nil ||
+		f.Categories != nil || f.Fill != nil || f.center != ""
 }
 
 // onlyTables refuses rules for files without named columns.
 func (f *recordFlags) onlyTables(path string) error {
 	switch {
 	case f.isTable(path):
-	case f.response != "":
+	case f.Response != "":
 		return cli.Usagef("--response goes with tables: %s is read as %s (--data-format)", path, f.formatOf(path))
 	case f.stated():
 		return cli.Usagef("--prepare, --columns, --all-but, --scale, --categories, --fill and --center go with "+
@@ -68,14 +58,14 @@ func (f *recordFlags) onlyTables(path string) error {
 
 // rules returns the rules of the file and of the flags.
 func (f *recordFlags) rules(c *cobra.Command, a *cli.App) (r prepare.Rules, err error) {
-	if f.file != "" {
-		if r, err = readRules(c, a, f.file); err != nil {
+	if f.File != "" {
+		if r, err = readRules(c, a, f.File); err != nil {
 			return r, err
 		}
 	}
-	if f.columns != nil || f.allBut != nil {
-		r.Only = f.columns
-		for _, given := range f.allBut {
+	if f.Columns != nil || f.AllBut != nil {
+		r.Only = f.Columns
+		for _, given := range f.AllBut {
 			names := []string{""} // of the column without a name
 			if given != "" {
 				if names, err = list(given); err != nil {
@@ -85,8 +75,8 @@ func (f *recordFlags) rules(c *cobra.Command, a *cli.App) (r prepare.Rules, err 
 			r.AllBut = append(r.AllBut, names...)
 		}
 	}
-	if f.response != "" {
-		r.Response = f.response
+	if f.Response != "" {
+		r.Response = f.Response
 	}
 	r.Weight = f.weights
 	if r.Center = f.center; r.Center == "middle" {
@@ -118,9 +108,9 @@ func (f *prepareFlags) add(r *prepare.Rules) error {
 		values     []string
 		set        func(c *prepare.Column, value string) (twice bool, err error)
 	}{
-		{"scale", "COLUMN=LOW:HIGH", f.scale, setScale},
-		{"categories", "COLUMN=WORD,WORD…", f.categories, setCategories},
-		{"fill", "COLUMN=VALUE", f.fill, func(c *prepare.Column, value string) (bool, error) {
+		{"scale", "COLUMN=LOW:HIGH", f.Scale, setScale},
+		{"categories", "COLUMN=WORD,WORD…", f.Categories, setCategories},
+		{"fill", "COLUMN=VALUE", f.Fill, func(c *prepare.Column, value string) (bool, error) {
 			twice := c.Fill != nil
 			c.Fill = &value
 			return twice, nil
@@ -200,7 +190,7 @@ func (f *recordFlags) openEarly(c *cobra.Command, a *cli.App, path string, o rea
 		return nil, err
 	}
 	if rules.Response == "" && o.responses && o.prepare == nil {
-		return nil, cli.Usagef("--response must be given: %s names no column of responses", f.file)
+		return nil, cli.Usagef("--response must be given: %s names no column of responses", f.File)
 	}
 	if o.columns != nil {
 		rules.Only = o.columns

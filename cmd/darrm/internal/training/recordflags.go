@@ -23,12 +23,13 @@ import (
 
 // recordFlags hold the format of files of records.
 type recordFlags struct {
-	dataFormat, response string
-	positive             []int
-	noHeader             bool
-	decimalComma         bool
-	dim                  int
-	weights              string // column of the weights
+	DataFormat   string `flag:"data-format" help:"tables as \"csv\", \"tsv\", \"jsonl\", \"parquet\" or \"npy\" (numbers), \"libsvm\", or \"idx\" (images, pixels over 255); auto goes by the name (.csv, .tsv, .jsonl, .parquet, .npy; .idx or -ubyte; else libsvm; with .gz or .zst too)"`
+	Response     string `flag:"response" help:"column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is above NUMBER, else 0"`
+	NoHeader     bool   `flag:"no-header" help:"the first line of a CSV file is a record already"`
+	DecimalComma bool   `flag:"decimal-comma" help:"numbers of CSV and TSV have a decimal comma, as 3,5"`
+	Dim          int    `flag:"dim" help:"number of features of LIBSVM records (default: the largest index, which tells of the records)"`
+	Positive     []int  `flag:"positive" help:"labels whose response is 1; all other images are kept and have 0 (default: the label is the response)"`
+	weights      string // column of the weights
 	prepareFlags
 
 	early  *earlyTable  // opened for its columns, and not read yet
@@ -36,42 +37,21 @@ type recordFlags struct {
 }
 
 func (f *recordFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar(&f.dataFormat, "data-format", "auto",
-		"tables as \"csv\", \"tsv\", \"jsonl\", \"parquet\" or \"npy\" (numbers), \"libsvm\", or \"idx\" (images, pixels "+
-			"over 255); auto goes by the name (.csv, .tsv, .jsonl, .parquet, .npy; .idx or -ubyte; else libsvm; "+
-			"with .gz or .zst too)")
+	f.DataFormat = "auto"
+	cli.Register(c, f)
 	cli.OneOf(c, "data-format", append([]string{"auto", formatLIBSVM, formatIDX}, tableFormats...)...)
-	registerResponse(c, &f.response)
-	registerNoHeader(c, &f.noHeader)
-	fl.BoolVar(&f.decimalComma, "decimal-comma", false, "numbers of CSV and TSV have a decimal comma, as 3,5")
-	fl.IntVar(&f.dim, "dim", 0,
-		"number of features of LIBSVM records (default: the largest index, which tells of the records)")
-	fl.IntSliceVar(&f.positive, "positive", nil,
-		"labels whose response is 1; all other images are kept and have 0 (default: the label is the "+
-			"response)")
-}
-
-func registerNoHeader(c *cobra.Command, noHeader *bool) {
-	c.Flags().BoolVar(noHeader, "no-header", false, "the first line of a CSV file is a record already")
 }
 
 // onlyHeaders refuses --no-header for files that never have one.
 func (f *recordFlags) onlyHeaders(path string) error {
 	format := f.formatOf(path)
 	switch text := format == formatCSV || format == formatTSV; {
-	case f.noHeader && !text:
+	case f.NoHeader && !text:
 		return cli.Usagef("--no-header goes with CSV and TSV: %s is read as %s", path, format)
-	case f.decimalComma && !text:
+	case f.DecimalComma && !text:
 		return cli.Usagef("--decimal-comma goes with CSV and TSV: %s is read as %s", path, format)
 	}
 	return nil
-}
-
-func registerResponse(c *cobra.Command, response *string) {
-	c.Flags().StringVar(response, "response", "",
-		"column of responses: its name (or number from 1); NAME_above:NUMBER is 1 where NAME is "+
-			"above NUMBER, else 0")
 }
 
 // The values of --data-format, besides "auto" and the names of registered formats.
@@ -105,8 +85,8 @@ func unpacked(path string) (name, compression string) {
 
 // formatOf returns the format of a file of records.
 func (f *recordFlags) formatOf(path string) string {
-	if f.dataFormat != "auto" {
-		return f.dataFormat
+	if f.DataFormat != "auto" {
+		return f.DataFormat
 	}
 	name, _ := unpacked(strings.ToLower(path))
 	ending := strings.TrimPrefix(filepath.Ext(name), ".")
@@ -133,7 +113,7 @@ func (f *recordFlags) isTable(path string) bool {
 func (f *recordFlags) table(r io.Reader, path string) (*data.Table, error) {
 	t, err := f.tableOf(r, path)
 	if err == nil {
-		t.DecimalComma = f.decimalComma
+		t.DecimalComma = f.DecimalComma
 	}
 	return t, err
 }
@@ -141,9 +121,9 @@ func (f *recordFlags) table(r io.Reader, path string) (*data.Table, error) {
 func (f *recordFlags) tableOf(r io.Reader, path string) (*data.Table, error) {
 	switch name := f.formatOf(path); name {
 	case formatCSV:
-		return data.NewCSV(r, !f.noHeader)
+		return data.NewCSV(r, !f.NoHeader)
 	case formatTSV:
-		return data.NewTSV(r, !f.noHeader)
+		return data.NewTSV(r, !f.NoHeader)
 	case formatJSONL:
 		return data.NewJSONL(r)
 	case formatNPY:
@@ -192,7 +172,7 @@ func (f *recordFlags) openRecords(c *cobra.Command, a *cli.App, path string) (io
 
 // statedDim refuses settings that would be read from private records and shown by a released model.
 func (f *recordFlags) statedDim(path string) error {
-	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
+	if f.formatOf(path) == formatLIBSVM && f.Dim == 0 {
 		return cli.Usagef("--dim must be given: the largest index in %s depends on its records, and the "+
 			"model would show it", path)
 	}
@@ -217,18 +197,18 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 	if err := f.onlyTables(path); err != nil {
 		return nil, err
 	}
-	if format != formatIDX && (labels != "" || f.positive != nil) {
+	if format != formatIDX && (labels != "" || f.Positive != nil) {
 		return nil, cli.Usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s",
 			path,
 			format)
 	}
-	if format != formatLIBSVM && f.dim != 0 {
+	if format != formatLIBSVM && f.Dim != 0 {
 		return nil, cli.Usagef("--dim goes with LIBSVM: %s is read as %s", path, format)
 	}
 	var read func(io.Reader) (*data.Records, error)
 	switch format {
 	default:
-		if f.response == "" && o.responses && f.file == "" {
+		if f.Response == "" && o.responses && f.File == "" {
 			return nil, cli.Usagef("--response must be given: %s needs a column of responses", path)
 		}
 		if f.early == nil || f.early.path != path {
@@ -243,7 +223,7 @@ func (f *recordFlags) read(c *cobra.Command, a *cli.App, path, labels string,
 		return named(c, records, path, err)
 	case formatLIBSVM:
 		read = func(r io.Reader) (*data.Records, error) {
-			return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim))
+			return data.ReadLIBSVM(r, cmp.Or(o.dim, f.Dim))
 		}
 	case formatIDX:
 		if labels == "" && o.responses {
@@ -281,7 +261,7 @@ func (f *recordFlags) readSparse(c *cobra.Command, a *cli.App, path string) (*da
 		return nil, err
 	}
 	defer in.Close()
-	records, err := data.ReadSparseLIBSVM(in, f.dim)
+	records, err := data.ReadSparseLIBSVM(in, f.Dim)
 	return named(c, records, path, err)
 }
 
@@ -289,12 +269,12 @@ func (f *recordFlags) readSparse(c *cobra.Command, a *cli.App, path string) (*da
 func (f *recordFlags) images(c *cobra.Command, a *cli.App, r io.Reader,
 	labels string) (*data.Records, error) {
 	if labels == "" {
-		return data.ReadIDX(r, nil, f.positive)
+		return data.ReadIDX(r, nil, f.Positive)
 	}
 	l, err := a.Open(c.Context(), labels, data.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	return data.ReadIDX(r, l, f.positive)
+	return data.ReadIDX(r, l, f.Positive)
 }

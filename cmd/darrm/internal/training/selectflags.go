@@ -18,12 +18,14 @@ import (
 
 // selectFlags hold the private choice among candidates, which every train command has.
 type selectFlags struct {
-	grid               []string
-	stopping           string
-	score              selection.Kind
-	runs, share, bound float64
-	points             []gridPoint // of --grid
-	command            *cobra.Command
+	Grid     []string       `flag:"grid" help:"FLAG=VALUE,VALUE…: train a candidate for each value of a flag of the method, for each combination if given for several flags, and release the best; $eps and $delta pay for all of it. The values must be public, not chosen by the private data"`
+	Runs     float64        `flag:"runs" help:"expected number of candidates trained with $stopping (default: as many as $grid has)"`
+	Score    selection.Kind `flag:"score" help:"what candidates are compared by on the private records, and $score-eps tells: right classes, \"accuracy\", \"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy for classes, pairs where the order counts)"`
+	Bound    float64        `flag:"score-bound" help:"public bound that the losses of $score loss are cut to"`
+	stopping string
+	share    float64
+	points   []gridPoint // of --grid
+	command  *cobra.Command
 }
 
 // gridPoint is one candidate: the values of the flags of --grid.
@@ -39,21 +41,10 @@ func (p gridPoint) String() string {
 
 func (f *selectFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.grid, "grid", nil,
-		"FLAG=VALUE,VALUE…: train a candidate for each value of a flag of the method, for each "+
-			"combination if given for several flags, and release the best; --eps and --delta pay for all "+
-			"of it. The values must be public, not chosen by the private data")
+	cli.Register(c, f)
+	cli.OneOf(c, "score", selection.Kinds()...)
 	fl.StringVar(&f.stopping, "stopping", "", "train a random number of candidates, by the law "+
 		strings.Join(accountant.StoppingNames(), ", ")+" (default: train each candidate of --grid once)")
-	fl.Float64Var(&f.runs, "runs", 0,
-		"expected number of candidates trained with --stopping (default: as many as --grid has)")
-	cli.Enum(c, &f.score, "score",
-		"what candidates are compared by on the private records, and --score-eps tells: right classes, "+
-			"\"accuracy\", "+
-			"\"pairs\" of two classes in order (the AUC's numerator), or mean \"loss\" (default: accuracy "+
-			"for classes, pairs where the order counts)", selection.Kinds()...)
-	fl.Float64Var(&f.bound, "score-bound", 0,
-		"public bound that the losses of --score loss are cut to")
 	fl.Float64Var(&f.share, "score-share", 0,
 		fmt.Sprintf("share of the privacy that goes into the comparison (default %g)",
 			selection.DefaultShare))
@@ -66,7 +57,7 @@ var notInGrid = append([]string{"task", "intercept", "eps", "delta", "neighbours
 // prepare reads --grid, whose flags must be among those of the method, and sets the flags to its
 // first point.
 func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) error {
-	if len(f.grid) == 0 {
+	if len(f.Grid) == 0 {
 		err := cli.Refuse(c, "goes with --grid", "stopping", "runs", "score-share")
 		if err == nil && !c.Flags().Changed("score-eps") {
 			err = cli.Refuse(c, "goes with --grid or --score-eps", "score", "score-bound")
@@ -82,7 +73,7 @@ func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) e
 		}
 	})
 	f.command, f.points = c, []gridPoint{{}}
-	for _, g := range f.grid {
+	for _, g := range f.Grid {
 		name, list, ok := strings.Cut(g, "=")
 		if name = strings.TrimPrefix(name, "--"); !ok || !slices.Contains(allowed, name) {
 			return cli.Usagef("grid = %q, but it must be FLAG=VALUE,VALUE… with one of the method's flags: "+
@@ -147,8 +138,8 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 		return one()
 	}
 	target := privacy.target()
-	defer func() { privacy.epsilon, privacy.delta = target.Epsilon, target.Delta }()
-	s := selection.Selection{Target: target, Stopping: f.stopping, Runs: f.runs, Share: f.share}
+	defer func() { privacy.Epsilon, privacy.Delta = target.Epsilon, target.Delta }()
+	s := selection.Selection{Target: target, Stopping: f.stopping, Runs: f.Runs, Share: f.share}
 	var err error
 	if s.Score, err = f.scoreOf(task, link); err != nil {
 		return train.Plan{}, err
@@ -159,7 +150,7 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 				if err := f.set(p); err != nil {
 					return train.Plan{}, err
 				}
-				privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
+				privacy.Epsilon, privacy.Delta = t.Epsilon, t.Delta
 				return one()
 			}})
 	}
@@ -172,7 +163,7 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 
 // scoreOf returns the score of --score, or that of a model's link.
 func (f *selectFlags) scoreOf(task string, link model.Link) (selection.Score, error) {
-	s := selection.Score{Kind: f.score, Bound: f.bound}
+	s := selection.Score{Kind: f.Score, Bound: f.Bound}
 	if link != model.LinkRank {
 		var err error
 		if s.Loss, err = loss.ParseSized(task); err != nil {
@@ -180,7 +171,7 @@ func (f *selectFlags) scoreOf(task string, link model.Link) (selection.Score, er
 		}
 	}
 	switch {
-	case f.score != "":
+	case f.Score != "":
 	case link.Classes():
 		s.Kind = selection.Accuracy
 	case link == model.LinkRank:

@@ -118,7 +118,7 @@ func (f *ShuffledFlags) RegisterBy(c *cobra.Command, standard iteration.Mode) {
 	cli.Enum(c, &f.Task, "task",
 		"\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own",
 		slices.Sorted(maps.Keys(lossNames))...)
-	fl.Float64Var(&f.radius, "radius", 0,
+	fl.Float64Var(&f.Radius, "radius", 0,
 		"public bound on the norm of a record's features; longer private ones are shortened. Without "+
 			"it the largest norm at hand counts, which no release may rest on")
 	fl.BoolVar(&f.intercept, "intercept", false,
@@ -146,7 +146,7 @@ func (f *ShuffledFlags) registerSteps(c *cobra.Command, more string) {
 		slices.Sorted(maps.Keys(orderNames))...)
 	f.Options.Fraction, f.Options.Epochs = 0.5, 50
 	cli.Register(c, &f.Options)
-	f.privacyFlags.register(c)
+	cli.Register(c, &f.privacyFlags)
 }
 
 // registerMode adds --mode and --conversion.
@@ -222,8 +222,8 @@ func (f *ShuffledFlags) Check(c *cobra.Command) (err error) {
 // nil for none.
 func (f *ShuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regularizer, err error) {
 	changed := c.Flags().Changed
-	if changed("radius") && !(f.radius > 0) {
-		return nil, cli.Usagef("radius = %v, but it must be above 0", f.radius)
+	if changed("radius") && !(f.Radius > 0) {
+		return nil, cli.Usagef("radius = %v, but it must be above 0", f.Radius)
 	}
 	for _, r := range []struct {
 		flag string
@@ -251,7 +251,7 @@ func (f *ShuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regulariz
 
 // Take sets the records to train on, with --intercept.
 func (f *ShuffledFlags) Take(set datasets.Set, shared bool) (*data.Records, error) {
-	f.Set, f.bound, f.shared = set, f.radius, shared
+	f.Set, f.bound, f.shared = set, f.Radius, shared
 	if f.intercept {
 		if _, mean := set.Task.(loss.MeanEstimation); mean {
 			return nil, cli.Usagef("--intercept: the task mean has none")
@@ -260,8 +260,8 @@ func (f *ShuffledFlags) Take(set datasets.Set, shared bool) (*data.Records, erro
 		if set.Public != nil {
 			f.Set.Public = set.Public.WithIntercept()
 		}
-		if f.radius > 0 {
-			f.bound = geometry.WithIntercept(f.radius, 2)
+		if f.Radius > 0 {
+			f.bound = geometry.WithIntercept(f.Radius, 2)
 		}
 	}
 	return f.Set.Private, nil

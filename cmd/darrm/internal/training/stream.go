@@ -43,17 +43,17 @@ func (f *trainFamily) stream(c *cobra.Command, a *cli.App,
 	switch {
 	case format != formatCSV && format != formatLIBSVM:
 		return cli.Usagef("--data-format %s is not for --private -: a stream is CSV or LIBSVM", format)
-	case format == formatCSV && f.response == "":
+	case format == formatCSV && f.Response == "":
 		return cli.Usagef("--response must be given: stdin needs a column of responses")
-	case format == formatLIBSVM && f.response != "":
+	case format == formatLIBSVM && f.Response != "":
 		return cli.Usagef("--response goes with CSV: stdin is read as libsvm (--data-format csv)")
-	case format == formatLIBSVM && f.dim == 0:
+	case format == formatLIBSVM && f.Dim == 0:
 		return cli.Usagef("--dim must be given: a LIBSVM stream does not state how many features there " +
 			"are")
-	case format == formatCSV && f.dim != 0:
+	case format == formatCSV && f.Dim != 0:
 		return cli.Usagef("--dim goes with LIBSVM: stdin is read as csv")
 	}
-	if _, err := online(max(1, f.dim)); err != nil {
+	if _, err := online(max(1, f.Dim)); err != nil {
 		return fmt.Errorf("online: %w", err)
 	}
 	t := &trainedStream{app: a, online: online}
@@ -143,7 +143,7 @@ func (t *trainedStream) learn(c *cobra.Command, f *recordFlags,
 	if format == formatCSV {
 		err = t.scanCSV(f, rules, in, &read, visit)
 	} else {
-		err = data.ScanLIBSVM(in, f.dim, visit)
+		err = data.ScanLIBSVM(in, f.Dim, visit)
 	}
 	if err == nil && (t.o == nil || t.positive == 0 || t.positive == t.o.Seen()) {
 		err = errors.New("no pair of two classes: the model would be 0")

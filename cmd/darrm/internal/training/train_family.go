@@ -31,14 +31,14 @@ type trainFamily struct {
 	count   int     // public figure of how many records there are
 	bounded bool    // --radius follows from the columns' rules
 	shorter bool    // and is below what they add up to
-	rows    int     // that a person has at most
-	holdOut float64 // share of the records that are not learned from
-	testEps float64 // ε of the test on them, 0 for none
+	HoldOut float64 `flag:"hold-out" help:"share of the records to leave out, such as 0.25, for darrm evaluate --held-out or $score-eps"`
+	TestEps float64 `flag:"score-eps" help:"tell the model's score on the records of $hold-out, with noise of this ε, $eps at most, which covers both: a record is learned from or tested on ($score, $score-bound)"`
+	Rows    int     `flag:"rows-per-person" help:"most rows that a person has: $eps and $delta are then of a person, and so is what a ledger is charged"`
 	held    *data.Records
 }
 
 func newTrainFamily(a *cli.App, k family) *cobra.Command {
-	f := trainFamily{family: k, methods: k.methods()}
+	f := trainFamily{family: k, methods: k.methods(), Rows: 1}
 	c := k.trains.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c, a) }
 	if f.methods.take != nil {
@@ -49,14 +49,7 @@ func newTrainFamily(a *cli.App, k family) *cobra.Command {
 	if k.count != "" {
 		c.Flags().IntVar(&f.count, "n", 0, k.count)
 	}
-	c.Flags().Float64Var(&f.holdOut, "hold-out", 0,
-		"share of the records to leave out, such as 0.25, for darrm evaluate --held-out or --score-eps")
-	c.Flags().Float64Var(&f.testEps, "score-eps", 0,
-		"tell the model's score on the records of --hold-out, with noise of this ε, --eps at most, which "+
-			"covers both: a record is learned from or tested on (--score, --score-bound)")
-	c.Flags().IntVar(&f.rows, "rows-per-person", 1,
-		"most rows that a person has: --eps and --delta are then of a person, and so is what a ledger "+
-			"is charged")
+	cli.Register(c, &f, "hold-out", "score-eps", "rows-per-person")
 	f.familyFlags.register(c)
 	f.modelFlags.register(c)
 	f.selectFlags.register(c)
@@ -88,7 +81,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		return err
 	}
 	if h := f.split(); h != nil || c.Flags().Changed("hold-out") {
-		if err := (prepare.HoldOut{Share: f.holdOut}).Check(); err != nil {
+		if err := (prepare.HoldOut{Share: f.HoldOut}).Check(); err != nil {
 			return err
 		}
 	}
@@ -122,7 +115,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 			return err
 		}
 	}
-	t := &training{app: a, flags: &f.modelFlags, unit: f.rounds(), rows: f.rows}
+	t := &training{app: a, flags: &f.modelFlags, unit: f.rounds(), rows: f.Rows}
 	records, plan, err := f.algorithm(c, a, t)
 	if err != nil {
 		return err
@@ -135,9 +128,9 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		return needsCount()
 	}
 	if f.shorter {
-		a.Say("radius: %.4g, to which longer records are shortened (--radius)", f.common().radius)
+		a.Say("radius: %.4g, to which longer records are shortened (--radius)", f.common().Radius)
 	} else if f.bounded {
-		a.Say("radius: %.4g, from the ranges and categories of the columns", f.common().radius)
+		a.Say("radius: %.4g, from the ranges and categories of the columns", f.common().Radius)
 	}
 	if f.explain == nil || len(f.points) > 0 || !f.explain(a) {
 		sayPrice(a, price)
@@ -148,23 +141,23 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 			a.Say("%s", line)
 		}
 	}
-	if f.testEps > 0 {
-		if f.testEps <= f.common().epsilon { // which the model may fall short of by little
-			f.testEps = min(f.testEps, price.Cost.Epsilon)
+	if f.TestEps > 0 {
+		if f.TestEps <= f.common().Epsilon { // which the model may fall short of by little
+			f.TestEps = min(f.TestEps, price.Cost.Epsilon)
 		}
 		a.Say("score: on the records held out, with noise of epsilon = %.6g, which this cost covers: a "+
-			"record is learned from or tested on", f.testEps)
+			"record is learned from or tested on", f.TestEps)
 		if t.algorithm, err = f.test(price.Relation).Of(t.algorithm, f.held); err != nil {
 			return err
 		}
 	}
-	if f.rows > 1 {
-		a.Say("cost of a person with up to %d rows: %s-DP", f.rows,
-			train.GroupCost(price.Cost, f.rows).Short())
+	if f.Rows > 1 {
+		a.Say("cost of a person with up to %d rows: %s-DP", f.Rows,
+			train.GroupCost(price.Cost, f.Rows).Short())
 	}
 	m.Records = records.n
 	if !m.Simulated {
-		sayWeakness(a, train.GroupCost(price.Cost, f.rows), m.Records)
+		sayWeakness(a, train.GroupCost(price.Cost, f.Rows), m.Records)
 	}
 	warning := ""
 	if choose.NoiseToSignal(price) >= 1 {
@@ -173,7 +166,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 			price.Cost.Epsilon, price.Records)
 		a.Say("%s", warning)
 	}
-	if f.ledger == "" && !m.Simulated {
+	if f.request.Ledger == "" && !m.Simulated {
 		a.Say("no ledger: nothing adds this cost to that of earlier models of these records (--ledger)")
 	}
 	t.document = func(choice *train.Choice, test *train.Test) *modelReport {
@@ -183,8 +176,8 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 		if r.Chosen = choice; test != nil {
 			r.Score = &scoreReport{!m.Simulated, test}
 		}
-		if f.rows > 1 {
-			r.Rows, r.Person = f.rows, cli.FiniteCost(train.GroupCost(price.Cost, f.rows))
+		if f.Rows > 1 {
+			r.Rows, r.Person = f.Rows, cli.FiniteCost(train.GroupCost(price.Cost, f.Rows))
 		}
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds, price.Dim,
 			cli.FiniteCost(price.Cost), newPriceReport(price)
@@ -197,7 +190,7 @@ func (f *trainFamily) run(c *cobra.Command, a *cli.App) error {
 	m.Relation = price.Relation
 	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method,
 		Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds,
-		Unit: f.ledgerUnit(), Mode: string(price.Bound), ScoreEpsilon: f.testEps}
+		Unit: f.ledgerUnit(), Mode: string(price.Bound), ScoreEpsilon: f.TestEps}
 	return t.run(c.Context(), m)
 }
 
@@ -219,7 +212,7 @@ func (f *trainFamily) bound(c *cobra.Command, a *cli.App) error {
 	switch {
 	case varies && f.complete == nil:
 		return nil
-	case varies && f.common().radius == 0: // whose default has the norm of one set
+	case varies && f.common().Radius == 0: // whose default has the norm of one set
 		return cli.Usagef("--radius must be given with --grid set=: candidates shorten records to it")
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil { // before anything is read
@@ -255,8 +248,8 @@ func (f *trainFamily) perRow(c *cobra.Command) error {
 	if err := cli.Require(c, "eps", "delta"); err != nil {
 		return err
 	}
-	row, err := train.ForGroup(f.common().target(), f.rows)
-	f.common().epsilon, f.common().delta = row.Epsilon, row.Delta
+	row, err := train.ForGroup(f.common().target(), f.Rows)
+	f.common().Epsilon, f.common().Delta = row.Epsilon, row.Delta
 	return err
 }
 
@@ -279,7 +272,7 @@ func (f *trainFamily) relation() accountant.Relation {
 // shortened returns the records with features as long as --radius, where it is given. The constant
 // feature of --intercept comes after, so that it is 1 of every record.
 func (f *trainFamily) shortened(r *data.Records) *data.Records {
-	if radius := f.common().radius; radius > 0 && !f.varies("radius") && !f.varies("set") {
+	if radius := f.common().Radius; radius > 0 && !f.varies("radius") && !f.varies("set") {
 		return train.Shortened(r, radius, f.dual())
 	}
 	return r
@@ -321,7 +314,7 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns,
 			Response: records.response, Intercept: f.common().intercept,
 			Preparation: records.preparation(), HoldOut: f.split(), Classes: f.classesOf(records),
-			Radius: f.common().radius, Norm: model.NormName(f.dual())},
+			Radius: f.common().Radius, Norm: model.NormName(f.dual())},
 	}
 }
 
@@ -342,10 +335,10 @@ func (f *trainFamily) classesOf(records recordsRead) []string {
 
 // split returns the rule that leaves records out, nil for none.
 func (f *trainFamily) split() *prepare.HoldOut {
-	if f.holdOut == 0 {
+	if f.HoldOut == 0 {
 		return nil
 	}
-	return &prepare.HoldOut{Share: f.holdOut,
+	return &prepare.HoldOut{Share: f.HoldOut,
 		ByContent: f.relation() == accountant.AddOrRemoveOne}
 }
 
@@ -357,9 +350,9 @@ func (f *trainFamily) learnFrom(r *data.Records) (*data.Records, error) {
 	}
 	learn, held, err := h.Split(r)
 	if err == nil && learn == nil {
-		return nil, cli.Usagef("--hold-out = %g, but it must leave records to learn from", f.holdOut)
+		return nil, cli.Usagef("--hold-out = %g, but it must leave records to learn from", f.HoldOut)
 	}
-	if f.testEps > 0 && held != nil {
+	if f.TestEps > 0 && held != nil {
 		f.held = f.prepared(held.Unweighted()) // a score counts each record once
 	}
 	return learn, err
@@ -371,7 +364,7 @@ func (f *trainFamily) checkTest(c *cobra.Command) error {
 	if !c.Flags().Changed("score-eps") {
 		return nil
 	}
-	if f.holdOut == 0 {
+	if f.HoldOut == 0 {
 		return cli.Usagef("--score-eps goes with --hold-out: the records that the model is scored on")
 	}
 	if f.methods.take == nil && (f.about().link == model.LinkMetric || f.isNetwork()) {
@@ -380,8 +373,8 @@ func (f *trainFamily) checkTest(c *cobra.Command) error {
 	if f.varies("radius") || f.varies("set") { // a candidate shortens records by its own
 		return cli.Usagef("--score-eps is not for --grid radius= or set=")
 	}
-	if f.rows > 1 && f.testEps > 0 {
-		f.testEps = f.testEps / float64(f.rows) * (1 - 0x1p-49) // rounded down, as train.ForGroup
+	if f.Rows > 1 && f.TestEps > 0 {
+		f.TestEps = f.TestEps / float64(f.Rows) * (1 - 0x1p-49) // rounded down, as train.ForGroup
 	}
 	if f.methods.take != nil { // whose task is known with the records
 		return nil
@@ -403,7 +396,7 @@ func (f *trainFamily) test(relation accountant.Relation) selection.HeldOut {
 	if f.methods.score != nil {
 		f.methods.score(&s)
 	}
-	return selection.HeldOut{Score: s, Epsilon: f.testEps, Relation: relation}
+	return selection.HeldOut{Score: s, Epsilon: f.TestEps, Relation: relation}
 }
 
 // recordsRead describes the training records in a model's file.
@@ -441,7 +434,7 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *cli.App,
 		})
 	}
 	if f.sparse != nil && f.sparse() && len(f.points) == 0 &&
-		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept && f.holdOut == 0 {
+		f.formatOf(f.private) == formatLIBSVM && !f.common().intercept && f.HoldOut == 0 {
 		records, err := f.readSparse(c, a, f.private)
 		if err != nil {
 			return read, train.Plan{}, err

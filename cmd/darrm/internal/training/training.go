@@ -18,11 +18,9 @@ import (
 
 // model returns the release of a model that the flags describe, without its training.
 func (f *modelFlags) model(c *cobra.Command, a *cli.App) release.Model {
-	return release.Model{
-		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.Out},
-		Checkpoint: f.checkpoint, AcceptWeak: f.acceptWeak,
-		Force: f.force, Simulated: c.Flags().Changed("insecure-seed"),
-	}
+	m := f.request
+	m.Output, m.Simulated = release.FileOutput{Path: f.out, Stdout: a.Out}, c.Flags().Changed("insecure-seed")
+	return m
 }
 
 // training runs an algorithm of any method: released, simulated, or priced only.
@@ -44,7 +42,7 @@ func (t *training) run(ctx context.Context, m release.Model) error {
 	if m.Simulated {
 		m.Begin = t.simulate
 	}
-	if t.flags.dryRun {
+	if t.flags.DryRun {
 		if !m.Simulated {
 			if err := m.Quote(ctx); err != nil {
 				return err
@@ -56,7 +54,7 @@ func (t *training) run(ctx context.Context, m release.Model) error {
 	}
 	out, err := m.Run(ctx)
 	if out.Before {
-		t.app.Say("request %q was released before: its model is in %s, unchanged", t.flags.requestID,
+		t.app.Say("request %q was released before: its model is in %s, unchanged", t.flags.request.RequestID,
 			t.flags.out)
 	}
 	return err
@@ -73,7 +71,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 	if err != nil {
 		return out, t.failure(err)
 	}
-	if state != nil && !t.flags.dryRun {
+	if state != nil && !t.flags.DryRun {
 		t.app.Say("going on after %s %d of %d", t.unit, model.Round(), t.algorithm.Rounds)
 	}
 	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
@@ -81,9 +79,9 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		defer stop()
 		x, err := model.Run(ctx, func(epoch int) error { show(epoch); return save() })
 		stop()
-		if err != nil && ctx.Err() != nil && t.flags.checkpoint != "" {
+		if err != nil && ctx.Err() != nil && t.flags.request.Checkpoint != "" {
 			t.app.Say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(),
-				t.algorithm.Rounds, t.flags.checkpoint)
+				t.algorithm.Rounds, t.flags.request.Checkpoint)
 		}
 		if err != nil {
 			return nil, err
@@ -101,7 +99,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 // simulate begins a training from a seed, or goes on with that of a state. The model is not
 // private.
 func (t *training) simulate(state []byte) (out release.Training, err error) {
-	s := train.Simulate(t.algorithm, t.flags.insecureSeed)
+	s := train.Simulate(t.algorithm, t.flags.InsecureSeed)
 	if state != nil {
 		if s, err = train.ResumeSimulation(t.algorithm, state); err != nil {
 			return out, t.failure(err)
@@ -144,7 +142,7 @@ func (t *training) progress() (show func(done int), stop func()) {
 // failure adds to an error the checkpoint that does not fit.
 func (t *training) failure(err error) error {
 	if errors.Is(err, train.ErrCheckpoint) {
-		return &release.InputError{Err: fmt.Errorf("%s: %w", t.flags.checkpoint, err)}
+		return &release.InputError{Err: fmt.Errorf("%s: %w", t.flags.request.Checkpoint, err)}
 	}
 	return err
 }

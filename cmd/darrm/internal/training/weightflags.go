@@ -13,9 +13,9 @@ import (
 
 // weightFlags hold the weights of records: a private column, cut to a public bound, times a public weight of the class.
 type weightFlags struct {
-	column  string
-	bound   float64
-	classes string
+	Column  string  `flag:"weights" help:"column of the weights of the records, from 0 on; private, as the records are"`
+	Bound   float64 `flag:"weight-bound" help:"public bound for noise and steps; larger $weights are cut to it"`
+	Classes string  `flag:"class-weights" help:"CLASS=WEIGHT,CLASS=WEIGHT…: public weights of classes, times those of the records; other classes have 1"`
 
 	stated []classWeight // of --class-weights
 	of     []float64     // by class; nil where each is 1
@@ -37,40 +37,32 @@ type weightReport struct {
 // weightNames are the flags, which candidates of a grid share.
 var weightNames = []string{"weights", "weight-bound", "class-weights"}
 
-func (f *weightFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar(&f.column, "weights", "", "column of the weights of the records, from 0 on; private, as the records are")
-	fl.Float64Var(&f.bound, "weight-bound", 0, "public bound for noise and steps; larger --weights are cut to it")
-	fl.StringVar(&f.classes, "class-weights", "",
-		"CLASS=WEIGHT,CLASS=WEIGHT…: public weights of classes, times those of the records; other classes have 1")
-}
-
 // any reports whether there are weights.
-func (f *weightFlags) any() bool { return f.column != "" || f.classes != "" }
+func (f *weightFlags) any() bool { return f.Column != "" || f.Classes != "" }
 
 // check refuses what can be refused before a file is read.
 func (f *weightFlags) check(c *cobra.Command, task string) error {
 	switch bounded := c.Flags().Changed("weight-bound"); {
-	case bounded && f.column == "":
+	case bounded && f.Column == "":
 		return cli.Usagef("--weight-bound goes with --weights: what it bounds")
-	case f.column != "" && !bounded:
+	case f.Column != "" && !bounded:
 		return cli.Usagef("--weight-bound must be given: larger --weights are cut to it, and it is public")
-	case bounded && !(f.bound > 0 && f.bound <= data.MaxMagnitude):
-		return cli.Usagef("--weight-bound = %g, but it must be above 0, and at most %g", f.bound, float64(data.MaxMagnitude))
+	case bounded && !(f.Bound > 0 && f.Bound <= data.MaxMagnitude):
+		return cli.Usagef("--weight-bound = %g, but it must be above 0, and at most %g", f.Bound, float64(data.MaxMagnitude))
 	case f.any() && c.Flags().Changed("grid"):
 		return cli.Usagef("--grid is not for --weights and --class-weights: it scores each record once")
-	case f.classes == "":
+	case f.Classes == "":
 		return nil
 	case task == "linear":
 		return cli.Usagef("--class-weights is not for --task linear, which has no classes")
-	case strings.EqualFold(strings.TrimSpace(f.classes), "balanced"):
+	case strings.EqualFold(strings.TrimSpace(f.Classes), "balanced"):
 		return cli.Usagef("--class-weights = balanced, but it must be CLASS=WEIGHT,…: balanced weights " +
 			"would depend on the private records, and no charge covers that; state weights from public " +
 			"knowledge")
 	}
-	given, err := list(f.classes)
+	given, err := list(f.Classes)
 	if err != nil {
-		return cli.Usagef("--class-weights = %q, but it must be CLASS=WEIGHT,CLASS=WEIGHT…", f.classes)
+		return cli.Usagef("--class-weights = %q, but it must be CLASS=WEIGHT,CLASS=WEIGHT…", f.Classes)
 	}
 	for _, one := range given {
 		at := strings.LastIndex(one, "=")
@@ -111,7 +103,7 @@ func (f *weightFlags) resolve(m *prepare.Map) error {
 		f.of[k] = s.Weight
 	}
 	if slices.Max(f.of) == 0 {
-		return cli.Usagef("--class-weights = %q, but one must be above 0", f.classes)
+		return cli.Usagef("--class-weights = %q, but one must be above 0", f.Classes)
 	}
 	return nil
 }
@@ -122,8 +114,8 @@ func (f *weightFlags) most() float64 {
 		return 0
 	}
 	most := 1.0
-	if f.column != "" {
-		most = f.bound
+	if f.Column != "" {
+		most = f.Bound
 	}
 	if f.of != nil {
 		most *= slices.Max(f.of)
@@ -144,8 +136,8 @@ func (f *weightFlags) weigh(r *data.Records) (*data.Records, error) {
 		}
 	}
 	for i := range weights {
-		if f.column != "" {
-			weights[i] = min(weights[i], f.bound)
+		if f.Column != "" {
+			weights[i] = min(weights[i], f.Bound)
 		}
 		y := r.Response(i)
 		for k, w := range f.of { // a response of no class is the task's to refuse
@@ -162,5 +154,5 @@ func (f *weightFlags) report() *weightReport {
 	if !f.any() {
 		return nil
 	}
-	return &weightReport{Column: f.column, Bound: f.bound, Classes: f.stated}
+	return &weightReport{Column: f.Column, Bound: f.Bound, Classes: f.stated}
 }
