@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/csv"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
@@ -267,16 +269,39 @@ func (p *trainingParameters) Run(r *experiment.Run) error {
 			return fmt.Errorf("bounds: %w", err)
 		}
 	}
-	var b bytes.Buffer
-	w, err := train.NewTraceWriter(&b)
+	traces, err := p.traces(lab.set.Task.Name(), found)
 	if err != nil {
 		return err
 	}
+	r.File("traces.csv", traces)
+	return p.report(r, lab, found, bounds)
+}
+
+// traces returns the objectives of the best runs as CSV, a row for each epoch.
+func (p *trainingParameters) traces(task string, found map[training]trained) ([]byte, error) {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	stated := func(v float64) string { // by methods that have it
+		if v == 0 {
+			return ""
+		}
+		return number(v)
+	}
+	rows := [][]string{{"dataset", "task", "algorithm", "variant", "eps", "delta", "p", "eta", "seed", "epoch",
+		"objective", "excess", "distance_to_opt"}}
 	for _, t := range p.trainings() {
-		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].Best); err != nil {
-			return err
+		for _, cell := range found[t].Best {
+			points := cell.Trace
+			if points == nil { // of a run that diverged
+				points = []train.Point{cell.Last}
+			}
+			for _, x := range points {
+				rows = append(rows, []string{p.Data, task, string(t.Method), t.Order, stated(t.Epsilon), number(p.Delta),
+					stated(t.Fraction), number(cell.StepSize), strconv.FormatUint(cell.Seed, 10), strconv.Itoa(x.Epoch),
+					number(x.Objective), number(x.Excess), number(x.Distance)})
+			}
 		}
 	}
-	r.File("traces.csv", b.Bytes())
-	return p.report(r, lab, found, bounds)
+	var b bytes.Buffer
+	err := csv.NewWriter(&b).WriteAll(rows)
+	return b.Bytes(), err
 }

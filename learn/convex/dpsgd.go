@@ -273,10 +273,7 @@ func weightsText(bound float64, weights []float64) string {
 	if bound == 0 {
 		return ""
 	}
-	b := make([]byte, 0, 8*len(weights))
-	for _, w := range weights {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w))
-	}
+	b, _ := binary.Append(nil, binary.LittleEndian, weights) // numbers of one size always fit
 	return fmt.Sprintf("weights %v %x\n", bound, sha256.Sum256(b))
 }
 

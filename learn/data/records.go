@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -236,30 +237,26 @@ func (r *Records) Scaled(factor func(row []float64) float64) *Records {
 	return &s
 }
 
+// putter returns a function that writes numbers as 8 bytes each.
+func putter(b *bufio.Writer) func(v uint64) {
+	return func(v uint64) { b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), v)) }
+}
+
 // Digest is a hash of all numbers.
 func (r *Records) Digest() [32]byte {
 	r = handle.Made(r)
 	h := sha256.New()
 	h.Write([]byte("darrm shuffleg records v1"))
-	buf := make([]byte, 0, 8*1024)
-	put := func(v uint64) {
-		if buf = binary.LittleEndian.AppendUint64(buf, v); len(buf) == cap(buf) {
-			h.Write(buf)
-			buf = buf[:0]
-		}
-	}
+	b := bufio.NewWriter(h)
+	put := putter(b)
 	put(uint64(r.n))
 	put(uint64(r.d))
 	put(uint64(len(r.y)))
-	for _, v := range r.x {
-		put(math.Float64bits(v))
+	for _, list := range [][]float64{r.x, r.y, r.w} {
+		for _, v := range list {
+			put(math.Float64bits(v))
+		}
 	}
-	for _, v := range r.y {
-		put(math.Float64bits(v))
-	}
-	for _, v := range r.w {
-		put(math.Float64bits(v))
-	}
-	h.Write(buf)
+	b.Flush()
 	return [32]byte(h.Sum(nil))
 }

@@ -1,8 +1,8 @@
 package data
 
 import (
+	"bufio"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -207,13 +207,8 @@ func (s *Sparse) Digest() [32]byte {
 	s = handle.Made(s)
 	h := sha256.New()
 	h.Write([]byte("darrm sparse records v1"))
-	buf := make([]byte, 0, 8*1024)
-	put := func(v uint64) {
-		if buf = binary.LittleEndian.AppendUint64(buf, v); len(buf) == cap(buf) {
-			h.Write(buf)
-			buf = buf[:0]
-		}
-	}
+	b := bufio.NewWriter(h)
+	put := putter(b)
 	put(uint64(s.Len()))
 	put(uint64(s.d))
 	for i := range s.Len() {
@@ -225,6 +220,6 @@ func (s *Sparse) Digest() [32]byte {
 		}
 		put(math.Float64bits(s.y[i]))
 	}
-	h.Write(buf)
+	b.Flush()
 	return [32]byte(h.Sum(nil))
 }

@@ -89,9 +89,7 @@ func digest(kind string, round int, vectors ...[]float64) string {
 	b := binary.LittleEndian.AppendUint64([]byte("darrm federated v1 "+kind+" "), uint64(round))
 	for _, v := range vectors {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(v)))
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-		}
+		b, _ = binary.Append(b, binary.LittleEndian, v) // numbers of one size always fit
 	}
 	h.Write(b)
 	return string(h.Sum(nil))

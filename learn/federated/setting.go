@@ -218,10 +218,7 @@ func (t *task) turns() int { return (t.Rounds + len(t.Silos) - 1) / len(t.Silos)
 
 // text describes the parameters for a digest, without Workers, of which nothing depends.
 func (t *task) text() string {
-	start := make([]byte, 0, 8*len(t.start))
-	for _, v := range t.start {
-		start = binary.LittleEndian.AppendUint64(start, math.Float64bits(v))
-	}
+	start, _ := binary.Append(nil, binary.LittleEndian, t.start) // numbers of one size always fit
 	return fmt.Sprintf("%q %v %v %v %v %v %v %+v %q %x", t.Loss.Name(), t.features, t.Silos, t.Rounds,
 		t.StepSize, t.GradientClip, t.DifferenceClip, t.Local, t.Output, start)
 }

@@ -244,9 +244,7 @@ func (h HoldOut) Split(r *data.Records) (learn, held *data.Records, err error) {
 func (h HoldOut) holds(r *data.Records, i int) bool {
 	b := []byte("darrm hold-out v1\n")
 	if h.ByContent {
-		for _, v := range append(r.Row(i), r.Response(i)) {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
+		b, _ = binary.Append(b, binary.LittleEndian, append(r.Row(i), r.Response(i))) // numbers of one size always fit
 	} else {
 		b = binary.LittleEndian.AppendUint64(b, uint64(i))
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -456,26 +455,6 @@ func (c Config) Grid(private, public *data.Records) train.Grid {
 		}
 		return p.Algorithm(), nil
 	}}
-}
-
-// TraceLabels returns the columns of a trace that the configuration fills in.
-func (c Config) TraceLabels(dataset string) train.TraceLabels {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	l := train.TraceLabels{Dataset: dataset, Algorithm: string(c.Method),
-		Delta: number(c.Target.Delta)}
-	if c.Task != nil {
-		l.Task = c.Task.Name()
-	}
-	if c.Method.IsPrivate() {
-		l.Epsilon = number(c.Target.Epsilon)
-	}
-	if c.Method.UsesFraction() {
-		l.Fraction = number(c.Fraction)
-	}
-	if c.Method != PublicOnly && c.Method != DPSGD { // they visit private records in no order
-		l.Variant = c.Order.String()
-	}
-	return l
 }
 
 // Cost returns the (ε, δ) of the released model; ε is +Inf without noise.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
 )
@@ -25,11 +24,7 @@ import (
 // an older one, releases the same model, not a second one. Whoever reads it can subtract
 // the noise, so it must be kept as secret as the data, and destroyed after the release.
 // The sum finds damage; it is no defence against someone who writes the file.
-const (
-	checkpointMagic = "darrm training checkpoint v2\n"
-	// oldMagic begins the checkpoints of version 0.1, whose state was one vector.
-	oldMagic = "darrm shuffleg checkpoint v1\n"
-)
+const checkpointMagic = "darrm training checkpoint v2\n"
 
 const (
 	kindRelease    = 'R'
@@ -56,9 +51,7 @@ func (r *run) checkpoint(kind byte) []byte {
 		put(uint64(len(v.Name)))
 		b = append(b, v.Name...)
 		put(uint64(len(v.Values)))
-		for _, x := range v.Values {
-			put(math.Float64bits(x))
-		}
+		b, _ = binary.Append(b, binary.LittleEndian, v.Values) // numbers of one size always fit
 	}
 	sum := sha256.Sum256(b)
 	return append(b, sum[:]...)
@@ -101,9 +94,6 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 	refuse := func(format string, v ...any) (*run, error) {
 		return nil, fmt.Errorf("%w: %s", ErrCheckpoint, fmt.Sprintf(format, v...))
 	}
-	if bytes.HasPrefix(b, []byte(oldMagic)) {
-		return refuse("made by an earlier version: finish the run with that version")
-	}
 	if len(b) < checkpointHeader+32 || !bytes.HasPrefix(b, []byte(checkpointMagic)) {
 		return refuse("not a checkpoint, or cut short")
 	}
@@ -136,10 +126,11 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 			return refuse("its state is not %s of length %d", v.Name, len(v.Values))
 		}
 		rest = rest[len(shape):]
-		for j := range v.Values {
-			v.Values[j] = math.Float64frombits(binary.LittleEndian.Uint64(rest[8*j:]))
+		n, err := binary.Decode(rest, binary.LittleEndian, v.Values)
+		if err != nil {
+			return nil, err
 		}
-		rest = rest[8*len(v.Values):]
+		rest = rest[n:]
 	}
 	if len(rest) > 0 || !finite(r.state) {
 		return refuse("its state is too long or not finite")

@@ -177,9 +177,7 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 		"another digest": {walk{name: "other", rounds: 3}.algorithm(), good, "another configuration"},
 		"no digest":      {unnamed, must.Get(NewRelease(unnamed))(t).Checkpoint(), "no digest"},
 		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "nor a release a simulation"},
-		"version 1": {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...),
-			"earlier version"},
-		"cut": {a, good[:40], "cut short"},
+		"cut":            {a, good[:40], "cut short"},
 		"of other state": {walk{rounds: 3, states: []Vector{{"z", []float64{0}}}}.algorithm(), good,
 			"not z of length 1"},
 	} {

@@ -170,11 +170,7 @@ func (p *Run) question(r *Round) [32]byte {
 		vectors = append(vectors, l.Direction)
 	}
 	for _, v := range vectors {
-		b := make([]byte, 0, 8*len(v))
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-		}
-		h.Write(b)
+		_ = binary.Write(h, binary.LittleEndian, v) // a hash takes all
 	}
 	return [32]byte(h.Sum(nil))
 }
