@@ -2,7 +2,6 @@ package votes
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -36,7 +35,7 @@ func openColumns(f *format.Format) opener {
 		}
 		file, err := f.Open(at, size)
 		if err != nil {
-			return nil, info.columnsError(err)
+			return nil, info.arrayError(err, "")
 		}
 		d := &columnDecoder{fileInfo: info, src: s, file: file, all: file.Columns(),
 			reopen: func() (format.File, error) { return f.Open(at, size) }}
@@ -50,15 +49,6 @@ func openColumns(f *format.Format) opener {
 		}
 		return d, nil
 	}
-}
-
-// columnsError names the file in an error of a format.
-func (f *fileInfo) columnsError(err error) error {
-	var fault *format.Error
-	if errors.As(err, &fault) {
-		return &ParseError{File: f.name, Rule: fault.Rule, Err: fault.Err}
-	}
-	return f.sourceError(err, 0)
 }
 
 // resolveColumns decides which column holds what. again opens the file once more, to look into it.
@@ -79,7 +69,7 @@ func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error 
 		d.cols, wrong = d.assignLists(set)
 	}
 	if failed != nil {
-		return d.columnsError(failed)
+		return d.arrayError(failed, "")
 	}
 	if wrong == nil {
 		d.read = d.cols.read()
@@ -167,7 +157,7 @@ func (d *columnDecoder) next() (task, error) {
 		return nil, io.EOF
 	}
 	if err != nil {
-		return nil, d.columnsError(err)
+		return nil, d.arrayError(err, "")
 	}
 	first := int(d.row)
 	d.row += int64(rows)

@@ -7,42 +7,42 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/darrm/darrm/internal/npy"
 	"github.com/darrm/darrm/votes/format"
 )
 
 // dtype is the type of an array's elements.
 type dtype struct {
-	kind  byte // b, i, u, f, U (text in UTF-32), S (bytes) or M (a point in time)
-	size  int  // of an element, in bytes
-	order binary.ByteOrder
+	npy.Type // or U (text in UTF-32), S (bytes) or M (a point in time)
+
 	text  string
 	since func(n int64) string // of a point in time: n units after the beginning of 1970
 }
 
 // parseDtype reads a descr such as <i8.
 func parseDtype(s string) (dtype, error) {
-	d := dtype{text: s, order: binary.LittleEndian}
+	d := dtype{text: s, Type: npy.Type{Order: binary.LittleEndian}}
 	if strings.HasPrefix(s, ">") {
-		d.order = binary.BigEndian
+		d.Order = binary.BigEndian
 	}
 	rest := s
 	if s != "" && strings.ContainsRune("<>|=", rune(s[0])) {
 		rest = s[1:]
 	}
 	if rest == "" {
-		return d, rulef("the element type %s is unknown", quote(s))
+		return d, format.Errorf("the element type %s is unknown", quote(s))
 	}
-	d.kind = rest[0]
+	d.Kind = rest[0]
 	n, ok := canonicalInt(rest[1:])
-	switch d.kind {
+	switch d.Kind {
 	case 'O':
-		return d, rulef("the elements are Python objects, stored as a pickle, which is a program and " +
+		return d, format.Errorf("the elements are Python objects, stored as a pickle, which is a program and " +
 			"is not run: save the votes as integers or text")
 	case 'U', 'S', 'a':
-		if d.kind == 'U' {
+		if d.Kind == 'U' {
 			n *= 4
 		} else {
-			d.kind = 'S'
+			d.Kind = 'S'
 		}
 		ok = ok && n <= 4*maxIDBytes
 	case 'M':
@@ -59,32 +59,27 @@ func parseDtype(s string) (dtype, error) {
 		ok = false
 	}
 	if !ok || n <= 0 {
-		return d, rulef("the element type %s is not one for votes: want booleans, integers, float32, "+
+		return d, format.Errorf("the element type %s is not one for votes: want booleans, integers, float32, "+
 			"float64, text, or of ids datetime64", quote(s))
 	}
-	d.size = int(n)
+	d.Size = int(n)
 	return d, nil
 }
 
 // isText reports whether elements are text.
-func (d dtype) isText() bool { return d.kind == 'U' || d.kind == 'S' }
+func (d dtype) isText() bool { return d.Kind == 'U' || d.Kind == 'S' }
 
 // read reads an element into c.
 func (d *dtype) read(e []byte, c *cell) {
-	switch d.kind {
+	switch d.Kind {
 	case 'b', 'u':
-		c.setUint(d.bits(e)) // a boolean of 2 is an error, and neither false nor true
+		c.setUint(d.Bits(e)) // a boolean of 2 is an error, and neither false nor true
 	case 'i':
-		shift := 64 - 8*d.size
-		c.setInt(int64(d.bits(e)<<shift) >> shift)
+		c.setInt(d.Int(e))
 	case 'f':
-		if d.size == 4 {
-			c.setFloat(float64(math.Float32frombits(uint32(d.bits(e)))))
-		} else {
-			c.setFloat(math.Float64frombits(d.bits(e)))
-		}
+		c.setFloat(d.Float(e))
 	case 'M':
-		if n := int64(d.bits(e)); n == math.MinInt64 { // NumPy's NaT
+		if n := int64(d.Bits(e)); n == math.MinInt64 { // NumPy's NaT
 			c.kind = nullCell
 		} else {
 			c.setText(textCell, d.since(n))
@@ -113,32 +108,19 @@ func since(unit time.Duration) func(int64) string {
 	}
 }
 
-// bits returns the bits of a number.
-func (d *dtype) bits(e []byte) uint64 {
-	switch d.size {
-	case 1:
-		return uint64(e[0])
-	case 2:
-		return uint64(d.order.Uint16(e))
-	case 4:
-		return uint64(d.order.Uint32(e))
-	}
-	return d.order.Uint64(e)
-}
-
 // readText reads text without the NULs that fill it up.
 func (d *dtype) readText(e []byte, c *cell) {
 	c.kind = brokenCell
 	var text []byte
-	if d.kind == 'S' {
+	if d.Kind == 'S' {
 		text = []byte(strings.TrimRight(string(e), "\x00"))
 	} else {
 		n := len(e) / 4
-		for n > 0 && d.order.Uint32(e[4*n-4:]) == 0 {
+		for n > 0 && d.Order.Uint32(e[4*n-4:]) == 0 {
 			n--
 		}
 		for i := range n {
-			r := d.order.Uint32(e[4*i:])
+			r := d.Order.Uint32(e[4*i:])
 			if r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
 				return
 			}

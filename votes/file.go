@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // A decoder cuts one file into tasks, in order, in one goroutine.
@@ -123,22 +125,18 @@ func (f *fileInfo) sourceError(err error, after int) error {
 	return fmt.Errorf("read %s after line %d: %w", f.name, after, err)
 }
 
-// ruleError is a fault of an array, before it is known where the array stands.
-type ruleError struct{ rule string }
-
-func (e *ruleError) Error() string { return e.rule }
-
-func rulef(format string, args ...any) error { return &ruleError{fmt.Sprintf(format, args...)} }
-
-// arrayError puts the file's name, and that of a member of an archive, on a fault
-// of an array.
+// arrayError puts the file's name, and that of a member of an archive, on a fault of an array or of columns.
 func (f *fileInfo) arrayError(err error, member string) error {
-	var rule *ruleError
-	switch {
-	case !errors.As(err, &rule):
+	var header *npy.Error
+	var wrong *format.Error
+	if errors.As(err, &header) {
+		wrong = &format.Error{Rule: header.Rule}
+	} else if !errors.As(err, &wrong) {
 		return f.sourceError(err, 0)
-	case member != "":
-		return f.errorf("array %s: %s", quote(member), rule.rule)
 	}
-	return f.errorf("%s", rule.rule)
+	rule := wrong.Rule
+	if member != "" {
+		rule = "array " + quote(member) + ": " + rule
+	}
+	return &ParseError{File: f.name, Rule: rule, Err: wrong.Err}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/tempfile"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // Kept are files that can be opened any number of times. Stdin and pipes, which can be read only
@@ -139,7 +140,7 @@ func copySpool(ctx context.Context, f *tempfile.File, r io.Reader, o *Options) (
 	}
 	n, err := io.Copy(spoolWriter{f}, io.LimitReader(contextReader{ctx, r}, limit+1))
 	if err == nil && n > limit {
-		err = rulef("a temporary file of more than %d bytes is needed to read it: read it from a file, "+
+		err = format.Errorf("a temporary file of more than %d bytes is needed to read it: read it from a file, "+
 			"without compression, not from a stream", limit)
 	}
 	return n, err

@@ -165,7 +165,7 @@ func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
 	}
 	for i := range int(h.Shape[0]) {
 		var c cell
-		h.dtype.read(data[i*h.dtype.size:(i+1)*h.dtype.size], &c)
+		h.dtype.read(data[i*h.dtype.Size:(i+1)*h.dtype.Size], &c)
 		if c.kind == brokenCell {
 			t.Fatal("no text")
 		}

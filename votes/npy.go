@@ -2,12 +2,12 @@ package votes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // npyArray is an array whose elements can be read at any place.
@@ -27,10 +27,6 @@ type npyHeader struct {
 // readNPYHeader reads a header. Its errors are rules: they do not name the file.
 func readNPYHeader(r io.Reader) (*npyHeader, error) {
 	head, err := npy.ReadHeader(r)
-	var wrong *npy.Error
-	if errors.As(err, &wrong) {
-		return nil, rulef("%s", wrong.Rule)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +34,7 @@ func readNPYHeader(r io.Reader) (*npyHeader, error) {
 	if h.dtype, err = parseDtype(head.Descr); err != nil {
 		return nil, err
 	}
-	if h.data, err = head.Bytes(h.dtype.size); errors.As(err, &wrong) {
-		return nil, rulef("%s", wrong.Rule)
-	}
+	h.data, err = head.Bytes(h.dtype.Size)
 	return h, err
 }
 
@@ -87,7 +81,7 @@ func openNPY(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	}
 	if got != h.data {
 		return nil, info.errorf("the header claims %s elements of %d bytes, %d in all, but %s", h.Dims(),
-			h.dtype.size, h.data, moreOrLess(got, h.data))
+			h.dtype.Size, h.data, moreOrLess(got, h.data))
 	}
 	return d.complete(), nil
 }
@@ -122,8 +116,8 @@ func (f *fileInfo) arrayLayout() error {
 // shapeVotes takes queries and columns from the votes' shape.
 func (d *npyDecoder) shapeVotes() error {
 	h := d.votes.npyHeader
-	fail := func(format string, args ...any) error {
-		return d.arrayError(rulef(format, args...), d.votes.member)
+	fail := func(rule string, args ...any) error {
+		return d.arrayError(format.Errorf(rule, args...), d.votes.member)
 	}
 	d.width = 1
 	if d.sets != nil {
@@ -217,7 +211,7 @@ func (d *npyDecoder) complete() *npyDecoder {
 	if d.opts.chunkBytes > 0 {
 		target = d.opts.chunkBytes
 	}
-	d.perTask = int64(max(1, min(target/(d.m*d.width*d.votes.dtype.size), d.batchRows(d.m))))
+	d.perTask = int64(max(1, min(target/(d.m*d.width*d.votes.dtype.Size), d.batchRows(d.m))))
 	return d
 }
 
@@ -250,7 +244,7 @@ func (d *npyDecoder) read(first int64, rows int, b *Batch) error {
 		}
 	}
 	element := func(a *npyArray, data []byte, i int, c *cell) {
-		a.dtype.read(data[i*a.dtype.size:(i+1)*a.dtype.size], c)
+		a.dtype.read(data[i*a.dtype.Size:(i+1)*a.dtype.Size], c)
 	}
 	row, column := d.m, 1 // steps between columns
 	if d.columns {
@@ -298,7 +292,7 @@ func (d *npyDecoder) readVotes(first int64, rows int) ([]byte, error) {
 
 // readRun reads elements that lie side by side.
 func (d *npyDecoder) readRun(a *npyArray, first int64, n int) ([]byte, error) {
-	size := a.dtype.size
+	size := a.dtype.Size
 	data := make([]byte, n*size)
 	if got, err := a.at.ReadAt(data, first*int64(size)); got < len(data) {
 		return nil, d.arrayError(err, a.member)

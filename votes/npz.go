@@ -130,7 +130,7 @@ func (a *archive) open(d *npyDecoder) error {
 	if d.idArray, err = a.column(ids, d.n); err != nil {
 		return err
 	}
-	if d.idArray != nil && (d.idArray.dtype.kind == 'f' || d.idArray.dtype.kind == 'b') {
+	if d.idArray != nil && (d.idArray.dtype.Kind == 'f' || d.idArray.dtype.Kind == 'b') {
 		return a.errorf("array %s: query ids are %s, want integers or text", quote(ids),
 			d.idArray.dtype.text)
 	}
@@ -163,7 +163,7 @@ func (a *archive) unused() []string {
 // noVotes reports whether an array has not two dimensions, or numbers that are not whole.
 func (a *archive) noVotes(name string) bool {
 	arr, err := a.array(name)
-	return err != nil || len(arr.Shape) != 2 || arr.dtype.kind == 'f'
+	return err != nil || len(arr.Shape) != 2 || arr.dtype.Kind == 'f'
 }
 
 // find returns the member that spec or one of the usual names gives, or "".
@@ -220,7 +220,7 @@ func (a *archive) array(name string) (*npyArray, error) {
 	f := a.members[name]
 	r, err := f.Open()
 	if err != nil {
-		return nil, a.arrayError(rulef("%v", err), name)
+		return nil, a.arrayError(format.Errorf("%v", err), name)
 	}
 	defer r.Close()
 	in := memberReader{contextReader{a.ctx, r}}
@@ -230,8 +230,8 @@ func (a *archive) array(name string) (*npyArray, error) {
 	}
 	if got := f.UncompressedSize64; got != uint64(h.Size+h.data) {
 		return nil, a.arrayError(
-			rulef("the header claims %s elements of %d bytes, %d with the header, but the archive has %d",
-				h.Dims(), h.dtype.size, h.Size+h.data, got), name)
+			format.Errorf("the header claims %s elements of %d bytes, %d with the header, but the archive has %d",
+				h.Dims(), h.dtype.Size, h.Size+h.data, got), name)
 	}
 	arr := &npyArray{npyHeader: h, member: name}
 	if f.Method != zip.Store {
@@ -246,7 +246,7 @@ func (a *archive) array(name string) (*npyArray, error) {
 	}
 	off, err := f.DataOffset()
 	if err != nil {
-		return nil, a.arrayError(rulef("%v", err), name)
+		return nil, a.arrayError(format.Errorf("%v", err), name)
 	}
 	arr.at = io.NewSectionReader(a.at, off+h.Size, h.data)
 	return arr, nil
@@ -260,7 +260,7 @@ type memberReader struct{ contextReader }
 func (m memberReader) Read(p []byte) (int, error) {
 	n, err := m.contextReader.Read(p)
 	if err != nil && err != io.EOF && !errors.Is(err, m.ctx.Err()) {
-		err = rulef("the archive is damaged or cut off: %v", err)
+		err = format.Errorf("the archive is damaged or cut off: %v", err)
 	}
 	return n, err
 }

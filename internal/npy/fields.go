@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 )
 
 // Field is a column of an array of records: NumPy's structured types.
@@ -21,7 +18,7 @@ type Rows struct {
 	r     io.Reader
 	left  int64
 	size  int // of a row in bytes
-	reads []func([]byte) float64
+	types []Type
 	at    []int
 	plain bool // all are float64, little-endian
 }
@@ -53,15 +50,15 @@ func NewRows(r io.Reader) (*Rows, error) {
 	}
 	rows.Count, rows.left = h.Shape[0], h.Shape[0]
 	for _, f := range rows.Fields {
-		read, size := elements(f.Descr)
+		t, ok := numbers(f.Descr)
 		if f.Descr == "|b1" || f.Descr == "?" {
-			read, size = func(b []byte) float64 { return float64(min(b[0], 1)) }, 1
+			t, ok = Type{Kind: 'b', Size: 1}, true
 		}
-		if read == nil {
+		if !ok {
 			return nil, rulef("column %s has elements of type %s, want numbers", clip(f.Name), clip(f.Descr))
 		}
-		rows.reads, rows.at = append(rows.reads, read), append(rows.at, rows.size)
-		rows.size += size
+		rows.types, rows.at = append(rows.types, t), append(rows.at, rows.size)
+		rows.size += t.Size
 		rows.plain = rows.plain && f.Descr == "<f8"
 	}
 	if _, err := (&Header{Shape: []int64{rows.Count}}).Bytes(max(rows.size, 1)); err != nil {
@@ -103,86 +100,7 @@ func (r *Rows) Row(x []float64, b []byte, i int) {
 		}
 		return
 	}
-	for j, read := range r.reads {
-		x[j] = read(b[r.at[j]:])
+	for j := range r.types {
+		x[j] = r.types[j].Float(b[r.at[j]:])
 	}
-}
-
-// cutFields cuts the list of fields, of which descr is made, out of a header.
-func cutFields(s string) (fields []Field, rest string, ok bool) {
-	key := strings.Index(s, "descr")
-	if key < 0 {
-		return nil, s, false
-	}
-	open := strings.IndexByte(s[key:], '[')
-	if open < 0 {
-		return nil, s, false
-	}
-	open += key
-	at := strings.TrimLeft(s[open+1:], spaces)
-	for !strings.HasPrefix(at, "]") {
-		var f Field
-		if at, ok = strings.CutPrefix(at, "("); !ok {
-			return nil, s, false
-		}
-		for i, value := range []*string{&f.Name, &f.Descr} {
-			if *value, at, ok = literal(strings.TrimLeft(at, spaces)); !ok {
-				return nil, s, false
-			}
-			at = strings.TrimLeft(at, spaces)
-			if end := ",)"[i : i+1]; !strings.HasPrefix(at, end) {
-				return nil, s, false // of a shape or a title too, which no column has
-			}
-			at = at[1:]
-		}
-		fields = append(fields, f)
-		at = strings.TrimLeft(at, spaces)
-		if strings.HasPrefix(at, ",") {
-			at = strings.TrimLeft(at[1:], spaces)
-		} else if !strings.HasPrefix(at, "]") {
-			return nil, s, false
-		}
-	}
-	return fields, s[:open] + "'records'" + at[1:], len(fields) > 0
-}
-
-// literal reads a Python literal of text.
-func literal(s string) (text, rest string, ok bool) {
-	if s == "" || s[0] != '\'' && s[0] != '"' {
-		return "", s, false
-	}
-	var b strings.Builder
-	mark := s[0]
-	for s = s[1:]; s != ""; {
-		c := s[0]
-		if c == mark {
-			return b.String(), s[1:], true
-		}
-		if c != '\\' {
-			b.WriteByte(c)
-			s = s[1:]
-			continue
-		}
-		if len(s) < 2 {
-			break
-		}
-		plain := map[byte]byte{'\\': '\\', '\'': '\'', '"': '"', 'n': '\n', 'r': '\r', 't': '\t'}
-		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}
-		if r, is := plain[s[1]]; is {
-			b.WriteByte(r)
-			s = s[2:]
-			continue
-		}
-		n := digits[s[1]]
-		if n == 0 || len(s) < 2+n {
-			break
-		}
-		r, err := strconv.ParseUint(s[2:2+n], 16, 32)
-		if err != nil || !utf8.ValidRune(rune(r)) {
-			break
-		}
-		b.WriteRune(rune(r))
-		s = s[2+n:]
-	}
-	return "", s, false
 }

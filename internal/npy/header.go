@@ -103,133 +103,40 @@ func readHeader(r io.Reader, p []byte) error {
 	return err
 }
 
-// entry is one key of the dictionary with its value: a string, a boolean or a tuple of dimensions.
-type entry struct{ key, text, truth, dims string }
-
-const spaces = "\t\n\f\r "
-
-// readEntry reads the dictionary's next entry, with the comma behind it, of Python's syntax what
-// NumPy writes: nothing is evaluated. It returns what follows.
-func readEntry(s string) (e entry, rest string, ok bool) {
-	if s, ok = quote(strings.TrimLeft(s, spaces)); !ok {
-		return e, s, false
-	}
-	e.key, s = span(s, func(c rune) bool {
-		return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-	})
-	if s, ok = quote(s); !ok || e.key == "" {
-		return e, s, false
-	}
-	if s, ok = colon(s); !ok {
-		return e, s, false
-	}
-	switch {
-	case strings.HasPrefix(s, "True"), strings.HasPrefix(s, "False"):
-		e.truth = s[:strings.IndexByte(s, 'e')+1]
-		s = s[len(e.truth):]
-	case strings.HasPrefix(s, "("):
-		e.dims, s = span(s[1:], func(c rune) bool {
-			return strings.ContainsRune("0123456789L,"+spaces, c)
-		})
-		s, ok = strings.CutPrefix(s, ")")
-	default:
-		if s, ok = quote(s); ok {
-			e.text, s = span(s, func(c rune) bool { return !strings.ContainsRune("'\"\\\n", c) })
-			s, ok = quote(s)
-		}
-	}
-	if s = strings.TrimLeft(s, spaces); strings.HasPrefix(s, ",") {
-		return e, strings.TrimLeft(s[1:], spaces), ok
-	}
-	return e, s, ok && s == ""
-}
-
-// quote cuts a quotation mark.
-func quote(s string) (string, bool) {
-	if s == "" || s[0] != '\'' && s[0] != '"' {
-		return s, false
-	}
-	return s[1:], true
-}
-
-// colon cuts a colon and the space around it.
-func colon(s string) (string, bool) {
-	s, ok := strings.CutPrefix(strings.TrimLeft(s, spaces), ":")
-	return strings.TrimLeft(s, spaces), ok
-}
-
-// span cuts the longest beginning of runes that are in.
-func span(s string, in func(rune) bool) (begin, rest string) {
-	i := strings.IndexFunc(s, func(c rune) bool { return !in(c) })
-	if i < 0 {
-		i = len(s)
-	}
-	return s[:i], s[i:]
-}
-
-// records reports whether the elements are records of several fields, whose type is a list.
-func records(s string) bool {
-	for {
-		before, after, found := strings.Cut(s, "descr")
-		if !found {
-			return false
-		}
-		s = after
-		if !strings.HasSuffix(before, "'") && !strings.HasSuffix(before, "\"") {
-			continue
-		}
-		if after, ok := quote(after); ok {
-			if after, ok = colon(after); ok && strings.HasPrefix(after, "[") {
-				return true
-			}
-		}
-	}
-}
-
-// parse reads the dictionary, which has exactly the keys descr, fortran_order and
-// shape.
+// parse reads the dictionary, which has exactly the keys descr, fortran_order and shape.
 func (h *Header) parse(fields bool, text string) error {
 	malformed := rulef("the header %s is no dictionary of descr, fortran_order and shape", clip(text))
-	rest, open := strings.CutPrefix(text, "{")
-	rest, closed := strings.CutSuffix(rest, "}")
-	if !open || !closed {
+	value, rest, ok := literal(text, 0)
+	entries, isDict := value.(dict)
+	if !ok || !isDict || rest != "" {
 		return malformed
 	}
-	if records(rest) && fields {
-		var ok bool
-		if h.Fields, rest, ok = cutFields(rest); !ok {
-			return rulef("the header %s has no records of numbers", clip(text))
-		}
-	} else if records(rest) {
-		return rulef("the elements are records of several fields; save numbers alone")
-	}
 	seen := make(map[string]bool)
-	for strings.TrimSpace(rest) != "" {
-		e, after, ok := readEntry(rest)
-		if !ok {
-			return malformed
-		}
-		rest = after
+	for _, x := range entries {
+		e := x.(entry)
 		if seen[e.key] {
 			return rulef("the header has the key %s twice", clip(e.key))
 		}
 		seen[e.key] = true
-		switch {
-		case e.key == "descr" && e.truth == "" && e.dims == "":
-			h.Descr = e.text
-		case e.key == "fortran_order" && e.truth != "":
-			h.Fortran = e.truth == "True"
-		case e.key == "shape" && e.text == "" && e.truth == "":
-			for _, dim := range strings.FieldsFunc(e.dims, func(r rune) bool {
-				return strings.ContainsRune(", \t\n", r)
-			}) {
-				n, err := strconv.ParseInt(strings.TrimSuffix(dim, "L"), 10, 64)
-				if err != nil {
-					return malformed
-				}
-				h.Shape = append(h.Shape, n)
+		switch v := e.value.(type) {
+		case string:
+			h.Descr, ok = v, e.key == "descr"
+		case bool:
+			h.Fortran, ok = v, e.key == "fortran_order"
+		case tuple:
+			h.Shape, ok = v.dims()
+			ok = ok && e.key == "shape"
+		case list:
+			if ok = e.key == "descr"; ok && !fields {
+				return rulef("the elements are records of several fields; save numbers alone")
+			}
+			if h.Fields = v.fields(); ok && h.Fields == nil {
+				return rulef("the header %s has no records of numbers", clip(text))
 			}
 		default:
+			ok = false
+		}
+		if !ok {
 			return malformed
 		}
 	}
@@ -239,6 +146,36 @@ func (h *Header) parse(fields bool, text string) error {
 		}
 	}
 	return nil
+}
+
+// dims returns a shape.
+func (t tuple) dims() (shape []int64, ok bool) {
+	for _, x := range t {
+		n, whole := x.(int64)
+		if !whole {
+			return nil, false
+		}
+		shape = append(shape, n)
+	}
+	return shape, true
+}
+
+// fields returns the columns of records, nil where they are not all of a name and a type: a field may have a shape
+// or a title, too, which no column has.
+func (l list) fields() (fields []Field) {
+	for _, x := range l {
+		pair, _ := x.(tuple)
+		if len(pair) != 2 {
+			return nil
+		}
+		name, isText := pair[0].(string)
+		descr, isText2 := pair[1].(string)
+		if !isText || !isText2 {
+			return nil
+		}
+		fields = append(fields, Field{name, descr})
+	}
+	return fields
 }
 
 // Bytes returns the length of all elements, which have so many bytes each.

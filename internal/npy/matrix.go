@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"strings"
 )
 
 // Matrix is numbers in rows of one length. A one-dimensional array is one row.
@@ -28,12 +29,12 @@ func ReadMatrix(r io.Reader) (Matrix, error) {
 	if err != nil {
 		return Matrix{}, err
 	}
-	read, size := elements(h.Descr)
-	if read == nil {
+	element, ok := numbers(h.Descr)
+	if !ok {
 		return Matrix{}, rulef(
 			"the element type %s is none for vectors: want float64, float32 or integers", clip(h.Descr))
 	}
-	length, err := h.Bytes(size)
+	length, err := h.Bytes(element.Size)
 	if err != nil {
 		return Matrix{}, err
 	}
@@ -53,7 +54,7 @@ func ReadMatrix(r io.Reader) (Matrix, error) {
 		return Matrix{}, rulef("there are more bytes behind the %s elements", h.Dims())
 	case got < length:
 		return Matrix{}, rulef("the header claims %s elements of %d bytes, %d in all, but there are %d",
-			h.Dims(), size, length, got)
+			h.Dims(), element.Size, length, got)
 	}
 	m := Matrix{Rows: 1, Columns: int(h.Shape[0]), Vector: true}
 	if len(h.Shape) == 2 {
@@ -66,51 +67,70 @@ func ReadMatrix(r io.Reader) (Matrix, error) {
 		if h.Fortran {
 			at = i%m.Columns*m.Rows + i/m.Columns
 		}
-		m.X[i] = read(b[at*size : (at+1)*size])
+		m.X[i] = element.Float(b[at*element.Size:])
 	}
 	return m, nil
 }
 
-// elements returns how an element of the type is read, and its bytes; nil if it is no number.
-func elements(descr string) (read func([]byte) float64, size int) {
-	if len(descr) != 3 {
-		return nil, 0
+// Type is the type of numbers, as NumPy names it: an integer with a sign (i) or without (u), a float (f) or a
+// boolean (b), of so many bytes.
+type Type struct {
+	Kind  byte
+	Size  int
+	Order binary.ByteOrder
+}
+
+// Bits returns the bits of a number.
+func (t *Type) Bits(b []byte) uint64 {
+	switch t.Size {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(t.Order.Uint16(b))
+	case 4:
+		return uint64(t.Order.Uint32(b))
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	switch descr[0] {
-	case '<', '=':
-	case '|':
-		if descr[2] != '1' {
-			return nil, 0
-		}
-	case '>':
-		order = binary.BigEndian
-	default:
-		return nil, 0
+	return t.Order.Uint64(b)
+}
+
+// Int returns an integer with a sign.
+func (t *Type) Int(b []byte) int64 {
+	shift := 64 - 8*t.Size
+	return int64(t.Bits(b)<<shift) >> shift
+}
+
+// Float returns a number: a float as it is, an integer rounded, and 1 of a boolean that is not false.
+func (t *Type) Float(b []byte) float64 {
+	switch {
+	case t.Kind == 'i':
+		return float64(t.Int(b))
+	case t.Kind == 'b':
+		return float64(min(b[0], 1))
+	case t.Kind == 'u':
+		return float64(t.Bits(b))
+	case t.Size == 4:
+		return float64(math.Float32frombits(uint32(t.Bits(b))))
 	}
+	return math.Float64frombits(t.Bits(b))
+}
+
+// numbers returns a type of numbers, false for any other.
+func numbers(descr string) (t Type, ok bool) {
+	t.Order = binary.LittleEndian
+	if strings.HasPrefix(descr, ">") {
+		t.Order = binary.BigEndian
+	}
+	if len(descr) != 3 || !strings.ContainsRune("<=>|", rune(descr[0])) {
+		return t, false
+	}
+	t.Kind, t.Size = descr[1], int(descr[2]-'0')
 	switch descr[1:] {
-	case "f8":
-		return func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) }, 8
-	case "f4":
-		return func(b []byte) float64 { return float64(math.Float32frombits(order.Uint32(b))) }, 4
-	case "i1":
-		return func(b []byte) float64 { return float64(int8(b[0])) }, 1
-	case "u1":
-		return func(b []byte) float64 { return float64(b[0]) }, 1
-	case "i2":
-		return func(b []byte) float64 { return float64(int16(order.Uint16(b))) }, 2
-	case "u2":
-		return func(b []byte) float64 { return float64(order.Uint16(b)) }, 2
-	case "i4":
-		return func(b []byte) float64 { return float64(int32(order.Uint32(b))) }, 4
-	case "u4":
-		return func(b []byte) float64 { return float64(order.Uint32(b)) }, 4
-	case "i8":
-		return func(b []byte) float64 { return float64(int64(order.Uint64(b))) }, 8
-	case "u8":
-		return func(b []byte) float64 { return float64(order.Uint64(b)) }, 8
+	case "i1", "u1":
+		return t, true
+	case "f8", "f4", "i2", "u2", "i4", "u4", "i8", "u8":
+		return t, descr[0] != '|'
 	}
-	return nil, 0
+	return t, false
 }
 
 // WriteVector writes one dimension of float64.
