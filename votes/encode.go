@@ -2,14 +2,15 @@ package votes
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/darrm/darrm/internal/npy"
 	"github.com/darrm/darrm/internal/tempfile"
@@ -41,145 +42,101 @@ func encodeCSV(comma byte) func(*LabelFile, io.Writer, format.Labels) (format.En
 	}
 }
 
-// csvLabels writes id and label. Most ids need no quotes and take a short cut; the
-// others go through encoding/csv.
+// csvLabels writes a header, then an id and names in each row.
 type csvLabels struct {
-	w     io.Writer
 	csv   *csv.Writer
-	comma byte
-	names []string // of the classes, with comma before
-	head  string
-	line  []byte
-	cell  bytes.Buffer
+	names []string // of the classes
+	head  []string // until it is written
+	cells []string // of a row
 }
 
 func newCSVLabels(w io.Writer, comma byte, l format.Labels) *csvLabels {
-	e := &csvLabels{w: w, comma: comma}
-	e.csv = csv.NewWriter(&e.cell)
+	e := &csvLabels{csv: csv.NewWriter(w), names: l.Classes, head: append([]string{l.ID}, l.Columns...)}
 	e.csv.Comma = rune(comma)
-	e.head = string(e.quoted(append([]string{l.ID}, l.Columns...)...))
-	for _, name := range l.Classes {
-		e.names = append(e.names, e.cellOf(name))
-	}
 	return e
 }
 
-// quoted returns a row as encoding/csv writes it.
-func (e *csvLabels) quoted(cells ...string) []byte {
-	e.cell.Reset()
-	e.csv.Write(cells)
-	e.csv.Flush() // into memory, it cannot fail
-	return e.cell.Bytes()
-}
-
-// cellOf returns a cell with the comma before it. The first cell of the row is only there to have the second
-// quoted as it must be.
-func (e *csvLabels) cellOf(text string) string {
-	row := e.quoted("x", text)
-	return string(row[1 : len(row)-1])
-}
-
 func (e *csvLabels) Row(id []byte, classes []int) error {
-	e.begin(id)
+	e.cells = append(e.cells[:0], string(id))
 	for _, class := range classes {
-		e.line = append(e.line, e.names[class]...)
+		e.cells = append(e.cells, e.names[class])
 	}
-	return e.end()
+	return e.write(e.cells...)
 }
 
-// begin begins a row with its id, end ends it.
-func (e *csvLabels) begin(id []byte) {
-	e.line = append(e.line[:0], e.head...) // once
-	e.head = ""
-	if simple(id) {
-		e.line = append(e.line, id...)
-	} else {
-		row := e.quoted(string(id), "x")
-		e.line = append(e.line, row[:len(row)-3]...) // less the comma, the x and the line end
+// write writes a row.
+func (e *csvLabels) write(row ...string) error {
+	if err := e.begin(); err != nil {
+		return err
 	}
+	return e.csv.Write(row)
 }
 
-func (e *csvLabels) end() error {
-	e.line = append(e.line, '\n')
-	_, err := e.w.Write(e.line)
+// begin writes the header, once.
+func (e *csvLabels) begin() (err error) {
+	if e.head != nil {
+		err = e.csv.Write(e.head)
+	}
+	e.head = nil
 	return err
-}
-
-// simple reports whether an id needs no quotes in any dialect.
-func simple(id []byte) bool {
-	for _, c := range id {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' ||
-			c == '_' || c == '.' || c == '/') {
-			return false
-		}
-	}
-	return true
 }
 
 func (e *csvLabels) End() error {
-	_, err := io.WriteString(e.w, e.head)
-	e.head = ""
-	return err
+	err := e.begin()
+	e.csv.Flush()
+	return cmp.Or(err, e.csv.Error())
 }
 
 // jsonLabels writes {"query":…,"label":…}, the first being the ids' name. Classes that are integers
 // are numbers.
 type jsonLabels struct {
-	w       io.Writer
-	id      []byte   // everything before the id
-	columns []string // each with everything before its class
-	names   []string // of the classes
-	line    []byte
+	json    *jsontext.Encoder
+	id      jsontext.Token
+	columns []jsontext.Token
+	classes []jsontext.Token
 }
 
 func newJSONLabels(w io.Writer, l format.Labels) *jsonLabels {
-	e := &jsonLabels{w: w, id: append(append([]byte{'{'}, jsonString(l.ID)...), ':')}
+	e := &jsonLabels{json: jsontext.NewEncoder(w, jsontext.EscapeForJS(true)), id: jsontext.String(l.ID)}
 	for _, name := range l.Classes {
-		value := jsonString(name)
-		if _, ok := canonicalInt(name); ok {
-			value = []byte(name)
+		class := jsontext.String(name)
+		if n, ok := canonicalInt(name); ok {
+			class = jsontext.Int(n)
 		}
-		e.names = append(e.names, string(value))
+		e.classes = append(e.classes, class)
 	}
 	for _, name := range l.Columns {
-		e.columns = append(e.columns, ","+string(jsonString(name))+":")
+		e.columns = append(e.columns, jsontext.String(name))
 	}
 	return e
 }
 
-// jsonString quotes valid UTF-8 for JSON and leaves < > & as they are.
-func jsonString(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(s) // a string always encodes
-	return bytes.TrimSuffix(b.Bytes(), newline)
-}
-
 func (e *jsonLabels) Row(id []byte, classes []int) error {
-	e.begin(id)
+	var labels []jsontext.Token
 	for i, class := range classes {
-		e.line = append(append(e.line, e.columns[i]...), e.names[class]...)
+		labels = append(labels, e.columns[i], e.classes[class])
 	}
-	return e.end()
+	return e.write(id, labels...)
 }
 
-// begin begins a line with its id, end ends it.
-func (e *jsonLabels) begin(id []byte) {
-	e.line = append(e.line[:0], e.id...)
-	if simple(id) {
-		e.line = append(e.line, '"')
-		e.line = append(e.line, id...)
-		e.line = append(e.line, '"')
-	} else {
-		e.line = append(e.line, jsonString(string(id))...)
+// set writes a line with a list of names.
+func (e *jsonLabels) set(id []byte, names []string) error {
+	labels := []jsontext.Token{e.columns[0], jsontext.BeginArray}
+	for _, name := range names {
+		labels = append(labels, jsontext.String(name))
 	}
+	return e.write(id, append(labels, jsontext.EndArray)...)
 }
 
-func (e *jsonLabels) end() error {
-	e.line = append(e.line, "}\n"...)
-	_, err := e.w.Write(e.line)
-	return err
+// write writes a line.
+func (e *jsonLabels) write(id []byte, labels ...jsontext.Token) error {
+	line := append([]jsontext.Token{jsontext.BeginObject, e.id, jsontext.String(string(id))}, labels...)
+	for _, token := range append(line, jsontext.EndObject) {
+		if err := e.json.WriteToken(token); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *jsonLabels) End() error { return nil }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -172,35 +171,6 @@ func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
 		out = append(out, c.plain())
 	}
 	return out
-}
-
-// The short cut for plain ids writes what encoding/csv writes.
-func TestCSVLabelsAreEncodingCSV(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		classes, err := newClassList(rapid.SampledFrom([][]string{nil, {"a,b", "c\"d"},
-			{"x\ty", "z"}}).Draw(t, "classes"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		comma := rapid.SampledFrom([]byte{',', '\t'}).Draw(t, "comma")
-		var got, want bytes.Buffer
-		e := newCSVLabels(&got, comma, labelsOf("", classes, "label"))
-		w := csv.NewWriter(&want)
-		w.Comma = rune(comma)
-		w.Write([]string{"query", "label"})
-		for range rapid.IntRange(0, 10).Draw(t, "rows") {
-			id := idText.Draw(t, "id")
-			c := rapid.IntRange(0, 1).Draw(t, "class")
-			w.Write([]string{id, classes.names[c]})
-			if err := e.Row([]byte(id), []int{c}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.Flush()
-		if err := e.End(); err != nil || got.String() != want.String() {
-			t.Fatalf("got %q, %v, want %q", got.String(), err, want.String())
-		}
-	})
 }
 
 // Labels that are not private carry it in their file, whatever the format.

@@ -3,7 +3,6 @@ package votes
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -59,23 +58,14 @@ func (f *LabelFile) questions(b *Batch, answers []int) error {
 
 // setsOf returns the encoder of sets for that of one column.
 func setsOf(enc format.Encoder, o LabelOptions) (format.Encoder, error) {
-	separator := (&Options{Separator: o.Separator}).separator()
 	switch e := enc.(type) {
 	case *csvLabels:
-		return setEncoder{enc, e.begin, e.end, func(names []string) {
-			e.line = append(e.line, e.cellOf(strings.Join(names, separator))...)
-		}, o.Labels}, nil
+		separator := (&Options{Separator: o.Separator}).separator()
+		return setEncoder{enc, o.Labels, func(id []byte, names []string) error {
+			return e.write(string(id), strings.Join(names, separator))
+		}}, nil
 	case *jsonLabels:
-		return setEncoder{enc, e.begin, e.end, func(names []string) {
-			e.line = append(append(e.line, e.columns[0]...), '[')
-			for i, name := range names {
-				if i > 0 {
-					e.line = append(e.line, ',')
-				}
-				e.line = append(e.line, jsonString(name)...)
-			}
-			e.line = append(e.line, ']')
-		}, o.Labels}, nil
+		return setEncoder{enc, o.Labels, e.set}, nil
 	}
 	return nil, check.Namedf("sets are written as CSV, TSV or JSON Lines, not in the format %s (%s)", o.Format,
 		pLabelFormat)
@@ -83,22 +73,18 @@ func setsOf(enc format.Encoder, o LabelOptions) (format.Encoder, error) {
 
 // setEncoder writes the names of the labels that a question has in one cell.
 type setEncoder struct {
-	format.Encoder // whose cells are classes
-	begin          func(id []byte)
-	end            func() error
-	set            func(names []string)
-	labels         []string
+	format.Encoder
+	labels []string
+	write  func(id []byte, names []string) error
 }
 
 // Row writes the labels whose class is the second.
 func (e setEncoder) Row(id []byte, classes []int) error {
-	names := slices.Clone(e.labels)[:0]
+	var names []string
 	for l, class := range classes {
 		if class == 1 {
 			names = append(names, e.labels[l])
 		}
 	}
-	e.begin(id)
-	e.set(names)
-	return e.end()
+	return e.write(id, names)
 }

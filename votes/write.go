@@ -1,7 +1,6 @@
 package votes
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -14,9 +13,7 @@ import (
 // written before Flush returns nil. It is not safe for concurrent use. For other
 // formats and classes, and for files, there is [LabelFile].
 type LabelWriter struct {
-	buf *bufio.Writer
-	enc *csvLabels
-
+	enc     *csvLabels
 	classes int
 	err     error // sticky
 }
@@ -29,9 +26,7 @@ func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf := bufio.NewWriter(w)
-	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("", classes, "label")),
-		classes: classes.len()}, nil
+	return &LabelWriter{enc: newCSVLabels(w, ',', labelsOf("", classes, "label")), classes: classes.len()}, nil
 }
 
 // Write writes one row. A class that is none, and an id that would not be read back as it
@@ -58,10 +53,9 @@ func (w *LabelWriter) Flush() error {
 	if w == nil || w.enc == nil {
 		return errors.New("write labels: the writer was not made by NewLabelWriter")
 	}
-	if w.err == nil {
-		w.err = w.enc.End()
-	}
-	if err := w.buf.Flush(); err != nil && w.err == nil {
+	if w.err != nil {
+		w.enc.csv.Flush()
+	} else if err := w.enc.End(); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
 	return w.err
