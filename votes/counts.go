@@ -81,26 +81,19 @@ func classesOfCounts(columns Roles) []string {
 // tryCounts returns the shortest reading of the files as counts for these classes, nil where there is
 // none.
 func (l *look) tryCounts(classes []string) *Reading {
-	columns := l.survey.Columns
-	o := l.stated
-	o.Layout, o.Classes, o.KeepVotes = LayoutCounts, classes, false
-	ways := [][]string{l.stated.VoteColumns}
-	switch columns.In {
-	case "list":
-		o.VotesColumn = columns.Votes[0]
-	case "columns":
+	columns, ways := l.survey.Columns, [][]string{l.stated.VoteColumns}
+	if columns.In == "columns" {
 		ways = append(ways, columns.Votes)
 	}
-	if l.found.done && columns.Truth != "" && o.LabelColumn == "" {
-		o.LabelColumn = columns.Truth
-	}
-	for _, id := range slices.Compact([]string{l.options.IDColumn, l.stated.IDColumn}) {
-		for _, way := range ways {
-			o.IDColumn, o.VoteColumns = id, way
-			d, err := l.readStated(o)
-			if err == nil && int64(d.K) == l.sums.sum && (l.survey.Queries == 0 || d.Queries == l.survey.Queries) {
-				return &Reading{Answer: "these are counts", Options: o, Description: d}
-			}
+	for o := range l.candidates(ways) {
+		o.Layout, o.Classes, o.KeepVotes = LayoutCounts, classes, false
+		if columns.In == "list" {
+			o.VotesColumn = columns.Votes[0]
+		}
+		l.stateTruth(&o)
+		d, err := l.readStated(o)
+		if err == nil && int64(d.K) == l.sums.sum && (l.survey.Queries == 0 || d.Queries == l.survey.Queries) {
+			return &Reading{Answer: "these are counts", Options: o, Description: d}
 		}
 	}
 	return nil

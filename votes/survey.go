@@ -1,9 +1,11 @@
 package votes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -362,55 +364,77 @@ func (l *look) tryAnswers() error {
 	return nil
 }
 
-// try returns the shortest reading of an answer that reads the files as the survey did, nil where
-// none does. The error is that of the context.
-func (l *look) try(a Answer, layout Layout) (*Reading, error) {
-	ways := l.found.votes
-	if ways == nil {
-		ways = [][]string{l.stated.VoteColumns}
-	}
+// candidates yields ways to state the files, the shortest first: with the columns of votes in these ways, and the
+// id and the header as they were stated or found.
+func (l *look) candidates(ways [][]string) iter.Seq[Options] {
 	headers := []HeaderMode{l.stated.Header}
 	if l.found.header != HeaderAuto {
 		headers = append(headers, l.found.header)
 	}
-	for _, header := range headers {
-		for _, id := range slices.Compact([]string{l.options.IDColumn, l.stated.IDColumn}) {
-			for _, way := range ways {
-				o := l.stated
-				o.Header, o.IDColumn, o.VoteColumns = header, id, way
-				o.Classes, o.Same, o.Missing, o.KeepVotes = a.Classes, a.Same, a.Missing, o.Layout != LayoutCounts
-				if l.stated.Missing != MissingError {
-					o.Missing = l.stated.Missing
-				}
-				o.VotesColumn = l.options.VotesColumn
-				if truth := l.survey.Columns.Truth; l.found.done && truth != "" && o.LabelColumn == "" &&
-					l.survey.Columns.In == "columns" {
-					o.LabelColumn = truth // the command states all columns, then
-				}
-				if l.found.counts {
-					o.Layout, o.KeepVotes = LayoutCounts, false
-				} else if o.Layout = layout; l.found.long {
-					o.Layout, o.TeacherColumn, o.VoteColumn = LayoutLong, l.found.teacher, l.found.vote
-				}
-				if o.Layout == LayoutLong && o.Missing == MissingError && l.gaps(a) {
-					o.Missing = MissingAbstain
-				}
-				d, err := l.trial(a, o)
-				if l.ctx.Err() != nil {
-					return nil, err
-				}
-				if err == nil {
-					answer := a.Text
-					if l.found.array {
-						answer = strings.TrimPrefix(answer+", the teachers are the "+
-							map[Layout]string{LayoutWide: "columns", LayoutTeachers: "rows"}[layout], ", ")
+	return func(yield func(Options) bool) {
+		for _, header := range headers {
+			for _, id := range slices.Compact([]string{l.options.IDColumn, l.stated.IDColumn}) {
+				for _, way := range ways {
+					o := l.stated
+					o.Header, o.IDColumn, o.VoteColumns, o.VotesColumn = header, id, way, l.options.VotesColumn
+					if l.found.long {
+						o.Layout, o.TeacherColumn, o.VoteColumn = LayoutLong, l.found.teacher, l.found.vote
 					}
-					if answer == "" {
-						answer = l.found.answer
+					if !yield(o) {
+						return
 					}
-					return &Reading{Answer: answer, Options: o, Description: d}, nil
 				}
 			}
+		}
+	}
+}
+
+// ways returns the ways to state the columns of votes.
+func (l *look) ways() [][]string {
+	if l.found.votes == nil {
+		return [][]string{l.stated.VoteColumns}
+	}
+	return l.found.votes
+}
+
+// stateTruth states the column of the truth where the command states all columns.
+func (l *look) stateTruth(o *Options) {
+	if truth := l.survey.Columns.Truth; l.found.done && truth != "" && o.LabelColumn == "" {
+		o.LabelColumn = truth
+	}
+}
+
+// try returns the shortest reading of an answer that reads the files as the survey did, nil where
+// none does. The error is that of the context.
+func (l *look) try(a Answer, layout Layout) (*Reading, error) {
+	answer := a.Text
+	if l.found.array {
+		answer = strings.TrimPrefix(answer+", the teachers are the "+
+			map[Layout]string{LayoutWide: "columns", LayoutTeachers: "rows"}[layout], ", ")
+	}
+	for o := range l.candidates(l.ways()) {
+		if l.found.counts {
+			o.Layout = LayoutCounts
+		} else if !l.found.long {
+			o.Layout = layout
+		}
+		o.Classes, o.Same, o.Missing = a.Classes, a.Same, a.Missing
+		o.KeepVotes = l.stated.Layout != LayoutCounts && !l.found.counts
+		if l.stated.Missing != MissingError {
+			o.Missing = l.stated.Missing
+		}
+		if l.survey.Columns.In == "columns" {
+			l.stateTruth(&o)
+		}
+		if o.Layout == LayoutLong && o.Missing == MissingError && l.gaps(a) {
+			o.Missing = MissingAbstain
+		}
+		d, err := l.trial(a, o)
+		if l.ctx.Err() != nil {
+			return nil, err
+		}
+		if err == nil {
+			return &Reading{Answer: cmp.Or(answer, l.found.answer), Options: o, Description: d}, nil
 		}
 	}
 	return nil, nil

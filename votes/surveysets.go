@@ -2,7 +2,6 @@ package votes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -113,41 +112,30 @@ func (l *look) askSets(o Options) bool {
 	if len(labels) < 2 || len(labels) > mostProposedLabels || CheckLabels(labels, 0, nil) != nil {
 		return restore()
 	}
-	ways := l.found.votes
-	if ways == nil {
-		ways = [][]string{l.stated.VoteColumns}
-	}
 	for _, missing := range []MissingPolicy{MissingError, MissingNo} {
-		for _, header := range slices.Compact([]HeaderMode{l.stated.Header, l.found.header}) {
-			for _, way := range ways {
-				r := l.stated
-				r.Header, r.IDColumn, r.VoteColumns, r.VotesColumn = header, l.options.IDColumn, way, l.options.VotesColumn
-				r.Labels, r.Missing, r.KeepVotes = labels, missing, true
-				if separator != DefaultSeparator {
-					r.Separator = separator
-				}
-				if l.found.long {
-					r.Layout, r.TeacherColumn, r.VoteColumn = LayoutLong, l.found.teacher, l.found.vote
-				}
-				d, err := l.readStated(r)
-				if err != nil || d.Queries != s.Queries*int64(len(labels)) {
-					continue
-				}
-				question := "are cells sets of labels, such as " + quoteUnlessPlain(marks.sample) + "?"
-				if marks.sample == "" {
-					question = "are the lists sets of labels?"
-				}
-				s.Asked = append([]string{question + " A teacher says yes to each label in its cell. The fewer of them " +
-					"are counted, the less a question costs: state how many"}, asked...)
-				s.Readings = append(s.Readings, &Reading{Answer: fmt.Sprintf("a cell is a set of %d labels", len(labels)),
-					Options: r, Description: d})
-				d.Classes = []string{"no", "yes"} // of the figures: the files have neither
-				if l.answers = answers; len(survey.Values) > mostSetsAsClasses {
-					l.answers = nil
-				}
-				l.presume("a cell is one class")
-				return true
+		for r := range l.candidates(l.ways()) {
+			r.Labels, r.Missing, r.KeepVotes = labels, missing, true
+			if separator != DefaultSeparator {
+				r.Separator = separator
 			}
+			d, err := l.readStated(r)
+			if err != nil || d.Queries != s.Queries*int64(len(labels)) {
+				continue
+			}
+			question := "are cells sets of labels, such as " + quoteUnlessPlain(marks.sample) + "?"
+			if marks.sample == "" {
+				question = "are the lists sets of labels?"
+			}
+			s.Asked = append([]string{question + " A teacher says yes to each label in its cell. The fewer of them " +
+				"are counted, the less a question costs: state how many"}, asked...)
+			s.Readings = append(s.Readings, &Reading{Answer: fmt.Sprintf("a cell is a set of %d labels", len(labels)),
+				Options: r, Description: d})
+			d.Classes = []string{"no", "yes"} // of the figures: the files have neither
+			if l.answers = answers; len(survey.Values) > mostSetsAsClasses {
+				l.answers = nil
+			}
+			l.presume("a cell is one class")
+			return true
 		}
 	}
 	return restore()
