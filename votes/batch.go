@@ -141,11 +141,8 @@ func growZero(s []int, n int) []int {
 	return s
 }
 
-// addMissing notes n missing votes of the query that is added next.
-func (b *Batch) addMissing(n int) { b.addMissings(n, 1) }
-
-// addMissings is addMissing of a question that is added next, on each of whose labels n votes are missing.
-func (b *Batch) addMissings(n, labels int) {
+// addMissing notes n missing votes of the query that is added next, or on each of its labels.
+func (b *Batch) addMissing(n, labels int) {
 	if n > 0 && b.Missing == nil {
 		b.Missing = make([]int, b.Len()*labels, max(64, 2*(b.Len()+1)*labels))
 	}

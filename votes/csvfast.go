@@ -125,7 +125,7 @@ func (p *fastParser) row() bool {
 		return false
 	}
 	p.at++
-	p.b.addMissing(missing)
+	p.b.addMissing(missing, 1)
 	return p.addPublic(row, p.k) == nil
 }
 

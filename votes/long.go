@@ -134,8 +134,8 @@ func (f *fileInfo) assignLong(s *columnSet, c columns) (columns, *fault) {
 	return c, nil
 }
 
-// addLong appends the vote of one teacher on one query.
-func (f *fileInfo) addLong(b *Batch, r *record) *fault {
+// addVote appends the vote of one teacher on one query.
+func (f *fileInfo) addVote(b *Batch, r *record) *fault {
 	classes := f.classes
 	if f.sets != nil {
 		classes = f.sets.list
@@ -150,15 +150,6 @@ func (f *fileInfo) addLong(b *Batch, r *record) *fault {
 	default:
 		return faultf(0, "vote %s %s", &r.votes[0], f.sets.list.noneOf("labels"))
 	}
-	id, wrong := r.queryID()
-	if wrong != nil {
-		return wrong
-	}
-	teacher, wrong := r.teacherName()
-	if wrong != nil {
-		return wrong
-	}
-	b.IDs, b.teachers = append(b.IDs, id), append(b.teachers, teacher)
-	b.Votes, b.places = append(b.Votes, class), append(b.places, r.place)
+	b.Votes = append(b.Votes, class)
 	return nil
 }

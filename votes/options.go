@@ -261,36 +261,32 @@ func (o *Options) check() error {
 			return err
 		}
 	}
-	if o.KeepVotes && o.Layout == LayoutCounts {
+	counts := o.Layout == LayoutCounts
+	switch {
+	case counts && o.KeepVotes:
 		return errors.New("single votes are asked for, but the layout counts has none")
-	}
-	if o.Layout == LayoutCounts && o.Missing == MissingCoin {
+	case counts && o.Missing == MissingCoin:
 		return errors.New("missing votes are coins, but the layout counts cannot tell a missing vote")
-	}
-	if o.Layout == LayoutCounts && o.Missing == MissingAbstain && o.K == 0 {
+	case counts && o.Missing == MissingAbstain && o.K == 0:
 		return check.Namedf("%s must be given, the number of teachers: counts of votes that may be "+
 			"missing do not tell it", pK)
 	}
 	if err := cmp.Or(o.checkLong(), o.CheckSeveral()); err != nil {
 		return err
 	}
-	if o.Layout != LayoutCounts && (o.ZerosColumn != "" || o.OnesColumn != "") {
+	switch {
+	case !counts && (o.ZerosColumn != "" || o.OnesColumn != ""):
 		return errors.New("columns of zeros and ones need the layout counts")
-	}
-	if (o.ZerosColumn == "") != (o.OnesColumn == "") {
+	case (o.ZerosColumn == "") != (o.OnesColumn == ""):
 		return fmt.Errorf("column of zeros %s and of ones %s: give both or neither", quote(o.ZerosColumn),
 			quote(o.OnesColumn))
-	}
-	if o.ZerosColumn != "" && len(o.Classes) != 0 && len(o.Classes) != 2 {
+	case o.ZerosColumn != "" && len(o.Classes) != 0 && len(o.Classes) != 2:
 		return fmt.Errorf("columns of zeros and ones for %d classes, want 2", len(o.Classes))
-	}
-	if o.ZerosColumn == NoColumn || o.OnesColumn == NoColumn {
+	case o.ZerosColumn == NoColumn || o.OnesColumn == NoColumn:
 		return errors.New("the layout counts needs a column of zeros and one of ones")
-	}
-	if len(o.VoteColumns) > 0 && o.ZerosColumn != "" {
+	case len(o.VoteColumns) > 0 && o.ZerosColumn != "":
 		return errors.New("columns of counts are given twice: as vote columns, and as zeros and ones")
-	}
-	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
+	case len(o.VoteColumns) > 0 && o.VotesColumn != "":
 		return check.Namedf("%s = %s (one list or array of all votes) and %s (one for each teacher): "+
 			"give one of them", pVotesColumn, quote(o.VotesColumn), pVoteColumns)
 	}

@@ -55,75 +55,97 @@ func faultf(at int, format string, args ...any) *fault {
 // add appends a record to b, which is as before if there is a fault. The first
 // record of a file of counts gives K.
 func (f *fileInfo) add(b *Batch, r *record) *fault {
-	if f.opts.tally != nil && f.layout != LayoutCounts {
-		return f.addTally(b, r)
-	}
-	if f.layout == LayoutLong {
-		return f.addLong(b, r)
-	}
-	if f.sets != nil {
-		return f.addLabels(b, r)
-	}
-	counts, votes := len(b.Counts), len(b.Votes)
-	b.Counts = growZero(b.Counts, b.Classes)
-	missing, wrong := 0, (*fault)(nil)
-	if f.layout == LayoutCounts {
-		missing, wrong = f.addCounts(r, b.Counts[counts:])
-	} else {
-		missing, wrong = f.addVotes(b, r, b.Counts[counts:])
-	}
+	before := *b
+	wrong := f.addVotes(b, r)
 	if wrong == nil {
-		wrong = f.addPublic(b.Counts[counts:], f.k)
-	}
-	label, id := 0, ""
-	if wrong == nil && f.labels {
-		if label = r.label.class(f.classes); label < 0 && !f.classes.isMissing(&r.label) {
-			wrong = faultf(labelCell, "label %s %s", &r.label, f.classes.rule())
-		}
-	}
-	if wrong == nil && f.ids {
-		id, wrong = r.queryID()
+		wrong = f.addNames(b, r)
 	}
 	if wrong != nil {
-		b.Counts, b.Votes = b.Counts[:counts], b.Votes[:votes]
-		return wrong
+		*b = before
 	}
-	b.addMissing(missing)
-	f.addNames(b, r, label, id)
-	return nil
+	return wrong
+}
+
+// tallies reports whether the classes are not known: votes and truths are then numbers of spellings.
+func (f *fileInfo) tallies() bool { return f.opts.tally != nil && f.layout != LayoutCounts }
+
+// addVotes appends the votes of a record.
+func (f *fileInfo) addVotes(b *Batch, r *record) (wrong *fault) {
+	switch {
+	case f.tallies():
+		return f.addTally(b, r)
+	case f.layout == LayoutLong:
+		return f.addVote(b, r)
+	}
+	labels, missing, counts := 1, 0, len(b.Counts)
+	if f.sets != nil {
+		labels = f.sets.list.len()
+	}
+	b.Counts = growZero(b.Counts, labels*b.Classes)
+	row := b.Counts[counts:]
+	switch {
+	case f.sets != nil:
+		missing, wrong = f.countLabels(b, r, row)
+	case f.layout == LayoutCounts:
+		missing, wrong = f.takeCounts(r, row)
+	default:
+		missing, wrong = f.countVotes(b, r, row)
+	}
+	if wrong == nil {
+		wrong = f.addPublic(row, f.k)
+	}
+	if wrong == nil {
+		b.addMissing(missing, labels)
+	}
+	return wrong
 }
 
 // addNames appends what a record has beside its votes, where the file has it.
-func (f *fileInfo) addNames(b *Batch, r *record, label int, id string) {
+func (f *fileInfo) addNames(b *Batch, r *record) (wrong *fault) {
 	if f.labels {
-		b.Labels = append(b.Labels, label)
+		if b.Labels, wrong = f.appendTruth(b.Labels, r); wrong != nil {
+			return wrong
+		}
 	}
 	if f.ids {
+		id, rule := r.id.id()
+		if rule != "" {
+			return faultf(idCell, "%s", rule)
+		}
 		b.IDs = append(b.IDs, id)
 	}
+	if f.layout == LayoutLong {
+		teacher, rule := r.teacher.id()
+		if rule != "" {
+			return faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
+		}
+		b.teachers = append(b.teachers, teacher)
+	}
 	b.places = append(b.places, r.place)
+	return nil
 }
 
-// queryID returns the id of the record's query.
-func (r *record) queryID() (string, *fault) {
-	id, rule := r.id.id()
-	if rule != "" {
-		return "", faultf(idCell, "%s", rule)
+// appendTruth appends the true answer, or with several labels one for each.
+func (f *fileInfo) appendTruth(to []int, r *record) ([]int, *fault) {
+	switch {
+	case f.tallies() && f.opts.tally.split != "":
+		return append(to, -1), nil // a truth is a set, too
+	case f.tallies():
+		n, wrong := f.spellingNumber(&r.label, labelCell)
+		return append(to, n), wrong
+	case f.sets != nil:
+		truth, wrong := f.truth(r)
+		return append(to, truth...), wrong
 	}
-	return id, nil
-}
-
-// teacherName returns the teacher of a single vote.
-func (r *record) teacherName() (string, *fault) {
-	teacher, rule := r.teacher.id()
-	if rule != "" {
-		return "", faultf(teacherCell, "%s", strings.ReplaceAll(rule, "query id", "teacher's name"))
+	label := r.label.class(f.classes)
+	if label < 0 && !f.classes.isMissing(&r.label) {
+		return nil, faultf(labelCell, "label %s %s", &r.label, f.classes.rule())
 	}
-	return teacher, nil
+	return append(to, label), nil
 }
 
-// addVotes counts the votes of single teachers.
-func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wrong *fault) {
+// countVotes counts the votes of single teachers.
+func (f *fileInfo) countVotes(b *Batch, r *record, counts []int) (missing int, wrong *fault) {
 	for t := range r.votes {
 		v := &r.votes[t]
 		c := v.class(f.classes)
@@ -142,8 +164,8 @@ func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wro
 	return missing, nil
 }
 
-// addCounts takes counts, whose sum is K in every row, or at most K where votes may be missing.
-func (f *fileInfo) addCounts(r *record, counts []int) (missing int, wrong *fault) {
+// takeCounts takes counts, whose sum is K in every row, or at most K where votes may be missing.
+func (f *fileInfo) takeCounts(r *record, counts []int) (missing int, wrong *fault) {
 	k := 0
 	for c := range r.votes {
 		n, rule := r.votes[c].count()

@@ -203,42 +203,6 @@ func (s *labelSet) missingRule(c *cell) check.Text {
 	return check.Named("the vote is blank (%s): %s no counts a blank as no to every label", quote(c.plain()), pMissing)
 }
 
-// addLabels appends a question: a query of the classes no and yes for each of its labels. b is as before if
-// there is a fault. The votes are cells with sets, or, of an array, a number for each teacher and label.
-func (f *fileInfo) addLabels(b *Batch, r *record) *fault {
-	labels := f.sets.list.len()
-	counts, votes := len(b.Counts), len(b.Votes)
-	b.Counts = growZero(b.Counts, 2*labels)
-	if f.opts.KeepVotes {
-		b.Votes = growZero(b.Votes, labels*f.k)
-	}
-	row := b.Counts[counts:]
-	wrong := f.countLabels(r, row, b.Votes[votes:])
-	missing := f.k - row[0] - row[1] // on every label as many
-	if wrong == nil {
-		wrong = f.addPublic(row, f.k)
-	}
-	var truth []int
-	id := ""
-	if wrong == nil && f.labels {
-		truth, wrong = f.truth(r)
-	}
-	if wrong == nil && f.ids {
-		id, wrong = r.queryID()
-	}
-	if wrong != nil {
-		b.Counts, b.Votes = b.Counts[:counts], b.Votes[:votes]
-		return wrong
-	}
-	b.addMissings(missing, labels)
-	b.Labels = append(b.Labels, truth...)
-	if f.ids {
-		b.IDs = append(b.IDs, id)
-	}
-	b.places = append(b.places, r.place)
-	return nil
-}
-
 // public returns how many public votes for no and for yes each label has beside those of k teachers.
 func (f *fileInfo) public(k int) (no, yes int, err error) {
 	if f == nil {
@@ -265,33 +229,32 @@ func (f *fileInfo) addPublic(row []int, k int) *fault {
 	return nil
 }
 
-// countLabels counts the votes of all teachers: row has no and yes for each label, and votes, unless it is
-// empty, each teacher's vote on each label.
-func (f *fileInfo) countLabels(r *record, row, votes []int) *fault {
-	labels := f.sets.list.len()
-	yes := make([]int, 0, labels)
-	voters := 0
+// countLabels counts the votes of all teachers on a question: a query of the classes no and yes for each of its
+// labels, which row has. The votes are cells with sets, or, of an array, a number for each teacher and label.
+func (f *fileInfo) countLabels(b *Batch, r *record, row []int) (missing int, wrong *fault) {
+	labels, from := f.sets.list.len(), len(b.Votes)
+	if f.opts.KeepVotes {
+		b.Votes = growZero(b.Votes, labels*f.k)
+	}
+	votes, yes := b.Votes[from:], make([]int, 0, labels)
 	for t := range f.k {
-		var missing bool
-		var wrong *fault
-		if yes, missing, wrong = f.yesOf(r, t, yes[:0]); wrong != nil {
-			return wrong
+		var silent bool
+		if yes, silent, wrong = f.yesOf(r, t, yes[:0]); wrong != nil {
+			return 0, wrong
 		}
-		if missing = missing && f.opts.Missing != MissingNo; missing {
-			for l := range labels {
-				if len(votes) > 0 {
-					votes[l*f.k+t] = -1
-				}
-			}
+		if !silent || f.opts.Missing == MissingNo {
+			f.sets.count(yes, t, f.k, row, votes)
 			continue
 		}
-		voters++
-		f.sets.count(yes, t, f.k, row, votes)
+		missing++
+		for at := t; at < len(votes); at += f.k {
+			votes[at] = -1
+		}
 	}
 	for l := range labels {
-		row[2*l] = voters - row[2*l+1]
+		row[2*l] = f.k - missing - row[2*l+1]
 	}
-	return nil
+	return missing, nil
 }
 
 // count counts what is left of the labels that one of k teachers says yes to.

@@ -122,29 +122,9 @@ func (t *tally) trim() {
 	}
 }
 
-// addTally appends a record of a file of unknown classes: its votes and its truth are numbers of
-// spellings.
+// addTally appends the votes of a file of unknown classes, as numbers of spellings.
 func (f *fileInfo) addTally(b *Batch, r *record) *fault {
-	votes := len(b.Votes)
 	t := f.opts.tally
-	number := func(c *cell, at int) (int, *fault) {
-		if c.kind == otherCell || c.kind == brokenCell {
-			return 0, faultf(at, "vote %s is no text and no number: write its class alone", c)
-		}
-		i, ok := t.add(c)
-		if !ok {
-			t.mu.RLock()
-			defer t.mu.RUnlock()
-			var some []string
-			for _, s := range t.spellings[:4] {
-				some = append(some, quote(s.text))
-			}
-			return 0, faultf(at, "more than %d values occur (%s, …), and a vote is one of the classes: list the "+
-				"columns of votes (%s) or, if all of these are classes, state them (%s); of probabilities, write "+
-				"each teacher's class", mostValues, strings.Join(some, ", "), pVoteColumns, pClasses)
-		}
-		return i, nil
-	}
 	if f.repeatsHeader(r) {
 		return faultf(wholeRow, "the header stands here again: the row is no query")
 	}
@@ -161,38 +141,35 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 			t.mu.Unlock()
 		}
 		for j := range parts {
-			n, wrong := number(&parts[j], i)
+			n, wrong := f.spellingNumber(&parts[j], i)
 			if wrong != nil {
-				b.Votes = b.Votes[:votes]
 				return wrong
 			}
 			b.Votes = append(b.Votes, n)
 		}
 	}
-	id, label := "", -1
-	var wrong *fault
-	if f.labels {
-		label, wrong = number(&r.label, labelCell)
-	}
-	if t.split != "" {
-		label, wrong = -1, nil // a truth is a set, too
-	}
-	if wrong == nil && f.ids {
-		id, wrong = r.queryID()
-	}
-	teacher := ""
-	if wrong == nil && f.layout == LayoutLong {
-		teacher, wrong = r.teacherName()
-	}
-	if wrong != nil {
-		b.Votes = b.Votes[:votes]
-		return wrong
-	}
-	if f.layout == LayoutLong {
-		b.teachers = append(b.teachers, teacher)
-	}
-	f.addNames(b, r, label, id)
 	return nil
+}
+
+// spellingNumber returns the number of a cell's spelling.
+func (f *fileInfo) spellingNumber(c *cell, at int) (int, *fault) {
+	t := f.opts.tally
+	if c.kind == otherCell || c.kind == brokenCell {
+		return 0, faultf(at, "vote %s is no text and no number: write its class alone", c)
+	}
+	i, ok := t.add(c)
+	if !ok {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		var some []string
+		for _, s := range t.spellings[:4] {
+			some = append(some, quote(s.text))
+		}
+		return 0, faultf(at, "more than %d values occur (%s, …), and a vote is one of the classes: list the "+
+			"columns of votes (%s) or, if all of these are classes, state them (%s); of probabilities, write "+
+			"each teacher's class", mostValues, strings.Join(some, ", "), pVoteColumns, pClasses)
+	}
+	return i, nil
 }
 
 // repeatsHeader reports whether the votes of a record are the names of their columns.
