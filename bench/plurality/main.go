@@ -5,7 +5,6 @@
 //
 //	eval "$(scripts/highs env)"; go run ./bench/plurality             some minutes
 //	go run ./bench/plurality -case 50,10,0.5,0.3 -gap 1e-3 -limit 10m  one size
-//	go run ./bench/plurality -methods first-order -before PROGRAM      another build beside it
 //
 // PROGRAM is this one, built of another commit: it solves each size in turn, by its first method.
 //
@@ -22,7 +21,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -74,7 +72,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	gap := flags.Float64("gap", 1e-3, "with -case: where to stop")
 	limit := flags.Duration("limit", time.Minute, "most processor time for one solve")
 	methods := flags.String("methods", "first-order,interior-point,simplex,pdlp", "which")
-	before := flags.String("before", "", "this program, built of another commit, to run beside it")
 	workers := flags.Int("workers", runtime.GOMAXPROCS(0), "goroutines of the first-order method")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -95,13 +92,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		"value | certified gap | s | processor s |")
 	fmt.Fprintln(out, "|---|---|---|---:|---:|---:|---:|")
 	for _, s := range cases {
-		if *before != "" {
-			row, err := other(ctx, *before, s, *limit, *methods)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(out, row)
-		}
 		for _, name := range strings.Split(*methods, ",") {
 			if err := measure(ctx, out, s, solve.Method(name), *limit, *workers); err != nil {
 				return err
@@ -109,21 +99,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// other returns the row of another build of this program.
-func other(ctx context.Context, program string, s size, limit time.Duration,
-	methods string) (string, error) {
-	method, _, _ := strings.Cut(methods, ",")
-	cmd := exec.CommandContext(ctx, program, "-case", fmt.Sprintf("%d,%d,%v,%v", s.k, s.classes, s.eps,
-		s.mu), "-gap", fmt.Sprint(s.gap), "-limit", limit.String(), "-methods", method)
-	cmd.Stderr = os.Stderr
-	printed, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", program, err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(printed)), "\n")
-	return strings.Replace(lines[len(lines)-1], "| "+method+" |", "| "+method+", before |", 1), nil
 }
 
 func measure(ctx context.Context, out io.Writer, s size, method solve.Method, limit time.Duration,

@@ -2,12 +2,9 @@
 // a file and on PostgreSQL, beside the floor of what an answer must wait for, one fsync or one
 // commit. Each line has its ratio to the floor that was measured in the same run.
 //
-//	go build -o /tmp/darrm ./cmd/darrm && go run ./bench/serve [-postgres DIRECTORY] [-seconds 5] /tmp/darrm [OTHER]
+//	go build -o /tmp/darrm ./cmd/darrm && go run ./bench/serve [-postgres DIRECTORY] [-seconds 5] /tmp/darrm
 //	go run ./bench/serve -soak 1000000 [-ids 20000] /tmp/darrm
-//	go run ./bench/serve -opening 1000000 [-postgres DIRECTORY] /tmp/darrm [OTHER]
-//
-// Each line of a second program, as an older build is, comes after the first one's and has its
-// ratio to that.
+//	go run ./bench/serve -opening 1000000 [-postgres DIRECTORY] /tmp/darrm
 //
 // -postgres names the directory of initdb and postgres; without it the file alone is measured.
 // -soak asks for so many answers through 64 clients instead, and prints the server's memory on the
@@ -45,13 +42,13 @@ func main() {
 	folder := flag.String("folder", "",
 		"where ledgers are (default: the system's for temporary files)")
 	flag.Parse()
-	if flag.NArg() < 1 || flag.NArg() > 2 || *soak > 0 && flag.NArg() > 1 {
+	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	dir, err := os.MkdirTemp(*folder, "bench")
 	if err == nil {
-		b := bench{programs: flag.Args(), folder: dir,
+		b := bench{program: flag.Arg(0), folder: dir,
 			each: time.Duration(*seconds * float64(time.Second))}
 		for text := range strings.SplitSeq(*clients, ",") {
 			n, bad := strconv.Atoi(text)
@@ -73,15 +70,14 @@ func main() {
 }
 
 type bench struct {
-	programs []string
-	folder   string
-	each     time.Duration
-	clients  []int
-	ledgers  int
+	program string
+	folder  string
+	each    time.Duration
+	clients []int
 }
 
 // server makes a ledger and a server of it.
-func (b *bench) server(ctx context.Context, program, location string) (*servetest.Server, error) {
+func (b *bench) server(ctx context.Context, location string) (*servetest.Server, error) {
 	budget, err := ledger.NewBudget(1e9, 0)
 	if err != nil {
 		return nil, err
@@ -89,9 +85,8 @@ func (b *bench) server(ctx context.Context, program, location string) (*servetes
 	if _, err := ledger.Create(ctx, location, budget, ledger.ReplaceOne); err != nil {
 		return nil, err
 	}
-	b.ledgers++
-	socket := filepath.Join(b.folder, fmt.Sprintf("%d.sock", b.ledgers))
-	s := &servetest.Server{Program: program, Socket: socket, Args: []string{
+	socket := filepath.Join(b.folder, "serve.sock")
+	s := &servetest.Server{Program: b.program, Socket: socket, Args: []string{
 		"serve", "--quiet", "--ledger", location, "--key", filepath.Join(b.folder, "service.key"),
 		"--listen", "unix:" + socket,
 		"--mechanism", "permute-and-flip", "--K", "11", "--label-eps", "0.125", "--affected", "1",
@@ -146,15 +141,9 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(
 
 func (b *bench) all(postgres string) error {
 	ctx := context.Background()
-	fmt.Print("| store | clients | answers/s | p50, ms | p99, ms | answers/s ÷ floor | p50 ÷ floor |")
-	if len(b.programs) > 1 {
-		fmt.Print(" first ÷ second, answers/s |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
-	} else {
-		fmt.Print("\n|---|---:|---:|---:|---:|---:|---:|\n")
-	}
-	if err := b.table(ctx, "file", func(n int) string {
-		return filepath.Join(b.folder, fmt.Sprintf("l%d.ledger", n))
-	}, "fsync",
+	fmt.Print("| store | clients | answers/s | p50, ms | p99, ms | answers/s ÷ floor | p50 ÷ floor |\n",
+		"|---|---:|---:|---:|---:|---:|---:|\n")
+	if err := b.table(ctx, "file", filepath.Join(b.folder, "l.ledger"), "fsync",
 		func() (func() error, func(), error) { return fsyncs(b.folder) }); err != nil {
 		return err
 	}
@@ -166,98 +155,75 @@ func (b *bench) all(postgres string) error {
 		return err
 	}
 	defer db.stop()
-	return b.table(ctx, "PostgreSQL", func(n int) string {
-		return fmt.Sprintf("%sledger=l%d&secret=%s", db.location, n,
-			filepath.Join(b.folder, fmt.Sprint("secret", n)))
-	}, "commit", func() (func() error, func(), error) { return commits(ctx, db.location) })
+	return b.table(ctx, "PostgreSQL", db.location+"ledger=l&secret="+filepath.Join(b.folder, "secret"), "commit",
+		func() (func() error, func(), error) { return commits(ctx, db.location) })
 }
 
-// table prints the floor and the lines of a store. location names a ledger for each program.
-func (b *bench) table(ctx context.Context, store string, location func(int) string, name string,
+// table prints the floor and the lines of a store, whose ledger is at the location.
+func (b *bench) table(ctx context.Context, store, location, name string,
 	floor func() (func() error, func(), error)) error {
 	once, end, err := floor()
 	if err != nil {
 		return err
 	}
 	defer end()
-	servers := make([]*servetest.Server, len(b.programs))
-	for i, program := range b.programs {
-		if servers[i], err = b.server(ctx, program, location(i)); err != nil {
-			return err
-		}
-		defer servers[i].Kill()
+	server, err := b.server(ctx, location)
+	if err != nil {
+		return err
 	}
+	defer server.Kill()
 	for _, clients := range b.clients {
-		bare, took, rates, err := b.inTurns(ctx, once, servers, clients)
+		bare, took, rate, err := b.inTurns(ctx, once, server, clients)
 		if err != nil {
 			return err
 		}
 		slices.Sort(bare)
+		slices.Sort(took)
 		var sum time.Duration
 		for _, d := range bare {
 			sum += d
 		}
 		most := float64(len(bare)) / sum.Seconds()
-		last := "\n"
-		if len(servers) > 1 {
-			last = " |\n"
-		}
-		fmt.Printf("| one %s | 1 | %.0f | %s | %s | 1 | 1 |%s", name, most, ms(quantile(bare, 0.5)),
-			ms(quantile(bare, 0.99)), last)
-		for i, took := range took {
-			slices.Sort(took)
-			switch {
-			case len(servers) == 1:
-			case i == 0:
-				last = " |\n"
-			default:
-				last = fmt.Sprintf(" %.2f |\n", rates[0]/rates[i])
-			}
-			fmt.Printf("| %s | %d | %.0f | %s | %s | %.2f | %.1f |%s", store, clients, rates[i],
-				ms(quantile(took, 0.5)), ms(quantile(took, 0.99)), rates[i]/most,
-				float64(quantile(took, 0.5))/float64(quantile(bare, 0.5)), last)
-		}
+		fmt.Printf("| one %s | 1 | %.0f | %s | %s | 1 | 1 |\n", name, most, ms(quantile(bare, 0.5)),
+			ms(quantile(bare, 0.99)))
+		fmt.Printf("| %s | %d | %.0f | %s | %s | %.2f | %.1f |\n", store, clients, rate,
+			ms(quantile(took, 0.5)), ms(quantile(took, 0.99)), rate/most,
+			float64(quantile(took, 0.5))/float64(quantile(bare, 0.5)))
 	}
 	return nil
 }
 
-// inTurns measures the floor and loads the servers one after the other, four times, since the
-// machine may be busy at one time and idle at another. It returns how long each step of the floor
-// and each answer of each server took, and how many answers each gave a second.
-func (b *bench) inTurns(ctx context.Context, once func() error, servers []*servetest.Server,
-	clients int) (bare []time.Duration, all [][]time.Duration, rates []float64, err error) {
+// inTurns measures the floor and loads the server, four times, since the machine may be busy at one
+// time and idle at another. It returns how long each step of the floor and each answer took, and how
+// many answers there were a second.
+func (b *bench) inTurns(ctx context.Context, once func() error, server *servetest.Server,
+	clients int) (bare, took []time.Duration, rate float64, err error) {
 	const turns = 4
-	elapsed := make([]time.Duration, len(servers))
-	all, rates = make([][]time.Duration, len(servers)), make([]float64, len(servers))
+	var elapsed time.Duration
 	for turn := range turns {
 		for start := time.Now(); time.Since(start) < b.each/(2*turns); {
 			at := time.Now()
 			if err := once(); err != nil {
-				return nil, nil, nil, err
+				return nil, nil, 0, err
 			}
 			bare = append(bare, time.Since(at))
 		}
-		for i, s := range servers {
-			took, lasted, err := load(ctx, s.Socket, clients, b.each/turns, 0,
-				func(n int) (string, int) { return fmt.Sprintf("c%d-%d-%d", clients, turn, n), n % 12 })
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			all[i] = append(all[i], took...)
-			elapsed[i] += lasted
+		more, lasted, err := load(ctx, server.Socket, clients, b.each/turns, 0,
+			func(n int) (string, int) { return fmt.Sprintf("c%d-%d-%d", clients, turn, n), n % 12 })
+		if err != nil {
+			return nil, nil, 0, err
 		}
+		took = append(took, more...)
+		elapsed += lasted
 	}
-	for i := range rates {
-		rates[i] = float64(len(all[i])) / elapsed[i].Seconds()
-	}
-	return bare, all, rates, nil
+	return bare, took, float64(len(took)) / elapsed.Seconds(), nil
 }
 
 // soak asks for n answers and prints the memory ten times on the way. New entries of the ledger
 // take their share of its index; an answer that is given again takes nothing.
 func (b *bench) soak(n, ids int) error {
 	ctx := context.Background()
-	s, err := b.server(ctx, b.programs[0], filepath.Join(b.folder, "l.ledger"))
+	s, err := b.server(ctx, filepath.Join(b.folder, "l.ledger"))
 	if err != nil {
 		return err
 	}

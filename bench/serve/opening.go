@@ -13,12 +13,12 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// opening prints how long each program takes to open a ledger of n answers to queries of fresh
+// opening prints how long the program takes to open a ledger of n answers to queries of fresh
 // teachers, which `budget show` does: it reads every entry, and its hashes.
 func (b *bench) opening(postgres string, n int) error {
 	ctx := context.Background()
-	fmt.Print("| store | entries | program | least, s | median, s | of the processor, s |\n",
-		"|---|---:|---|---:|---:|---:|\n")
+	fmt.Print("| store | entries | least, s | median, s | of the processor, s |\n",
+		"|---|---:|---:|---:|---:|\n")
 	locations := []struct{ store, at string }{{"file", filepath.Join(b.folder, "filled.ledger")}}
 	if postgres != "" {
 		db, err := startPostgres(postgres)
@@ -33,25 +33,19 @@ func (b *bench) opening(postgres string, n int) error {
 		if err := fill(ctx, location.at, n); err != nil {
 			return err
 		}
-		took, used := make([][]float64, len(b.programs)), make([][]float64, len(b.programs))
+		var took, used []float64
 		for range 7 {
-			for i, program := range b.programs {
-				c := exec.CommandContext(ctx, program, "budget", "show", location.at)
-				at := time.Now()
-				if out, err := c.CombinedOutput(); err != nil {
-					return fmt.Errorf("%s budget show: %w: %s", program, err, out)
-				}
-				took[i] = append(took[i], time.Since(at).Seconds())
-				s := c.ProcessState
-				used[i] = append(used[i], (s.UserTime() + s.SystemTime()).Seconds())
+			c := exec.CommandContext(ctx, b.program, "budget", "show", location.at)
+			at := time.Now()
+			if out, err := c.CombinedOutput(); err != nil {
+				return fmt.Errorf("%s budget show: %w: %s", b.program, err, out)
 			}
+			took = append(took, time.Since(at).Seconds())
+			s := c.ProcessState
+			used = append(used, (s.UserTime() + s.SystemTime()).Seconds())
 		}
-		for i := range b.programs {
-			slices.Sort(took[i])
-			fmt.Printf("| %s | %d | %s | %.2f | %.2f | %.2f |\n", location.store, n,
-				[]string{"the first", "the second"}[i], took[i][0], took[i][len(took[i])/2],
-				slices.Min(used[i]))
-		}
+		slices.Sort(took)
+		fmt.Printf("| %s | %d | %.2f | %.2f | %.2f |\n", location.store, n, took[0], took[len(took)/2], slices.Min(used))
 	}
 	return nil
 }

@@ -1,10 +1,9 @@
 // Command solvers solves the same tables with HiGHS and with plain Go, in turns, so that other work
 // on the machine hits both, and prints processor seconds, certified gaps and the ratios to HiGHS.
 //
-//	go run ./bench/solvers [-runs N] [-limit D] [-only K] [BEFORE]
+//	go run ./bench/solvers [-runs N] [-limit D] [-only K]
 //
-// It builds both programs: the one with HiGHS as `eval "$(scripts/highs env)"` says. BEFORE is a
-// plain darrm of another commit.
+// It builds both programs: the one with HiGHS as `eval "$(scripts/highs env)"` says.
 package main
 
 import (
@@ -52,10 +51,10 @@ func main() {
 	limit := flag.Duration("limit", 2*time.Minute, "longest solve")
 	only := flag.String("only", "", "only cases with these options")
 	flag.Parse()
-	peers.End("solvers", compare(ctx, *runs, *limit, *only, flag.Arg(0)))
+	peers.End("solvers", compare(ctx, *runs, *limit, *only))
 }
 
-func compare(ctx context.Context, runs int, limit time.Duration, only, before string) error {
+func compare(ctx context.Context, runs int, limit time.Duration, only string) error {
 	if runs < 1 {
 		return fmt.Errorf("-runs = %d, want at least 1", runs)
 	}
@@ -82,9 +81,6 @@ func compare(ctx context.Context, runs int, limit time.Duration, only, before st
 			continue
 		}
 		programs := []*program{{name: "HiGHS", path: highs}, {name: "plain Go", path: plain}}
-		if before != "" {
-			programs = append(programs, &program{name: "plain Go before", path: before})
-		}
 		for _, p := range programs {
 			p.seconds = math.Inf(1)
 		}

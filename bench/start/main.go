@@ -2,7 +2,7 @@
 // and of what parts its file is made.
 //
 //	CGO_ENABLED=0 go build -trimpath -o /tmp/darrm ./cmd/darrm
-//	go run ./bench/start [-runs 100] /tmp/darrm [OTHER]
+//	go run ./bench/start [-runs 100] /tmp/darrm
 //
 // Programs take turns, so that other work on the machine hits all. The file of the first needs its
 // symbols, which are left out of the sum.
@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -28,19 +27,19 @@ import (
 func main() {
 	runs := flag.Int("runs", 100, "starts of each program")
 	flag.Parse()
-	if flag.NArg() == 0 {
+	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	err := starts(flag.Args(), *runs)
+	err := starts(flag.Arg(0), *runs)
 	if err == nil {
 		err = parts(flag.Arg(0))
 	}
 	peers.End("start", err)
 }
 
-// starts prints how long each program takes to tell its version.
-func starts(programs []string, runs int) error {
+// starts prints how long the program takes to tell its version, beside one that does nothing.
+func starts(program string, runs int) error {
 	dir, err := os.MkdirTemp("", "start")
 	if err != nil {
 		return err
@@ -54,15 +53,8 @@ func starts(programs []string, runs int) error {
 	if out, err := exec.Command("go", "build", "-o", nothing, source).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	names := []string{"darrm version", "a second build", "a Go program that does nothing"}
-	if len(programs) == 1 {
-		names = slices.Delete(names, 1, 2)
-	}
-	programs = append(slices.Clone(programs), nothing)
-	if len(programs) != len(names) {
-		return errors.New("one program, or two")
-	}
-	took, used := make([][]float64, len(programs)), make([][]float64, len(programs))
+	programs := [...]string{program, nothing}
+	var took, used [len(programs)][]float64
 	for range runs {
 		for i, program := range programs {
 			c := exec.Command(program, "version")
@@ -75,7 +67,7 @@ func starts(programs []string, runs int) error {
 		}
 	}
 	fmt.Println("| start | least, ms | of the processor, ms | median, ms |\n|---|---:|---:|---:|")
-	for i, name := range names {
+	for i, name := range []string{"darrm version", "a Go program that does nothing"} {
 		slices.Sort(took[i])
 		fmt.Printf("| %s | %.1f | %.1f | %.1f |\n", name, 1e3*took[i][0], 1e3*slices.Min(used[i]),
 			1e3*took[i][len(took[i])/2])

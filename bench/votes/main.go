@@ -40,11 +40,7 @@ func main() {
 	layout := flag.String("layout", "default", "of the child's file")
 	make := flag.Int("generate", 0, "only write the files of so many queries to -dir")
 	out := flag.String("out", "", "let the child write the majorities to this file")
-	pair := flag.String("binaries", "",
-		"compare two builds of darrm instead, given as before,after, on files of -rows queries")
-	rows := flag.Int("rows", 1_000_000, "queries for -binaries and -alone")
-	release := flag.Bool("release", false,
-		"let -binaries release labels of the CSV file by two mechanisms, with the system's coins")
+	rows := flag.Int("rows", 1_000_000, "queries for -alone")
 	one := flag.String("alone", "",
 		"time releases of labels by this build of darrm alone, of a CSV file of -rows queries")
 	flag.Parse()
@@ -52,12 +48,8 @@ func main() {
 	switch {
 	case *make > 0:
 		err = generate(*dir, *make)
-	case *pair != "" && *release:
-		err = releases(*pair, *rows, *runs, *dir)
 	case *one != "":
 		err = alone(*one, *rows, *runs, *dir)
-	case *pair != "":
-		err = binaries(*pair, *rows, *runs, *dir)
 	case *child != "":
 		err = read(context.Background(), *child, *layout, *out)
 	default:
