@@ -20,17 +20,20 @@ func generated(dir string, n int) (_ string, remove func(), err error) {
 		}
 		remove = func() { os.RemoveAll(dir) }
 	}
-	// In a process of its own: a child's peak memory counts the moment when it still
-	// shares this one's.
+	return dir, remove, generateApart(dir, n)
+}
+
+// generateApart generates in a process of its own: a child's peak memory counts the moment when it
+// still shares this one's.
+func generateApart(dir string, n int) error {
 	self, err := os.Executable()
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir",
-		dir).CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("generate: %w: %s", err, out)
+	if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("generate: %w: %s", err, out)
 	}
-	return dir, remove, nil
+	return nil
 }
 
 // stated returns the arguments of a mechanism, optimal-teachers or gnmax.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/zip"
 	"bufio"
 	"encoding/binary"
 	"errors"
@@ -18,7 +17,7 @@ import (
 const teachers = 11
 
 // kinds are the files that generate writes.
-var kinds = []string{"csv", "csv.gz", "jsonl", "u1.npy", "i8.npy", "teachers.npy", "npz", "parquet"}
+var kinds = []string{"csv", "csv.gz", "jsonl", "u1.npy", "i8.npy", "teachers.npy", "parquet"}
 
 // vote returns teacher t's answer to query i: the same for every file. Teachers
 // agree with a query's truth three times out of four.
@@ -108,15 +107,6 @@ func generate(dir string, n int) error {
 		write("u1.npy", array("|u1", 1, false)),
 		write("i8.npy", array("<i8", 8, false)),
 		write("teachers.npy", array("|u1", 1, true)),
-		write("npz", func(w *bufio.Writer) error {
-			z := zip.NewWriter(w) // compressed, as numpy.savez_compressed does
-			member, err := z.Create("votes.npy")
-			if err != nil {
-				return err
-			}
-			m := bufio.NewWriter(member)
-			return errors.Join(array("|u1", 1, false)(m), m.Flush(), z.Close())
-		}),
 		write("parquet", func(w *bufio.Writer) error { return writeParquet(w, n) }),
 	)
 }

@@ -128,11 +128,8 @@ func measure(most, runs int, dir string, keep bool) error {
 		strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
 	wrong := false
 	for n := 10_000; n <= most; n *= 10 {
-		// In a process of its own: a child's peak memory counts the moment when it
-		// still shares this one's.
-		if out, err := exec.Command(self, "-generate", strconv.Itoa(n), "-dir",
-			dir).CombinedOutput(); err != nil {
-			return fmt.Errorf("generate: %w: %s", err, out)
+		if err := generateApart(dir, n); err != nil {
+			return err
 		}
 		results := make([]result, len(programs))
 		for range runs {
