@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -148,6 +149,18 @@ func TestPictureOfTheDocs(t *testing.T) {
 		t.Errorf("%s is not that of the golden figures: go test ./experiment/manyanswers -run "+
 			"TestPictureOfTheDocs -update", picture)
 	}
+}
+
+// A definition may ask for numbers of queries that no mark is at, even for one alone.
+func TestGlanceWithoutMarks(t *testing.T) {
+	p := golden(t)
+	p.Glance.Votes = p.Glance.Votes[:1]
+	found := p.found[slices.IndexFunc(p.found, func(x point) bool {
+		return x.Votes == p.Glance.Votes[0] && x.budget.Epsilon == p.Glance.Epsilon
+	}):][:1]
+	found[0].queries = 50
+	r := experimenttest.Load(t, catalog, "many-answers").NewRun(t.Context(), experiment.Options{})
+	noError(t, p.small(r, found))
 }
 
 // What docs/many-answers.md says of a pure bound: normal noise of σ = 55.2 on the counts of 101

@@ -130,7 +130,9 @@ func (p *parameters) small(r *experiment.Run, found []point) error {
 	ticks = slices.Compact(ticks)
 	for i := range panels {
 		panels[i].Direct, panels[i].LogX, panels[i].XTicks = true, true, ticks
-		panels[i].XRange = [2]float64{ticks[0], ticks[len(ticks)-1]}
+		if len(ticks) > 0 { // else each chart has its own scale: no number of queries is a marked one
+			panels[i].XRange = [2]float64{ticks[0], ticks[len(ticks)-1]}
+		}
 	}
 	return r.Figure("glance", "How often an answer has the most votes, at one budget: of tables for many answers, and what other "+
 		"mechanisms are above or below them.", 1, panels)
