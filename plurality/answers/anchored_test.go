@@ -161,3 +161,51 @@ func TestZeroLink(t *testing.T) {
 		t.Errorf("beside 0 is %v, at a tie %v", next, tie)
 	}
 }
+
+// Links of smooth rules and of a rule with a corner are worked out upward to within some Near, in any order, by
+// rules asked some ten times for a link.
+func TestLinksAreTightAndCheap(t *testing.T) {
+	renyi := func(order, moment float64) *Link {
+		return NewLink(func(p, q float64) float64 {
+			heads, tails := math.Pow(p/q, order), math.Pow((1-p)/(1-q), order)
+			return math.Log((max(q*heads+(1-q)*tails, p/heads+(1-p)/tails) - 1) / moment)
+		})
+	}
+	for name, rule := range map[string]*Link{
+		"Rényi order 3":  renyi(3, 10),
+		"Rényi order 40": renyi(40, 1e-3),
+		"6 coins":        Problem{K: 9, Classes: 2, Answers: 6, Delta: 1e-5}.CoinLink(3),
+		"one coin":       Problem{K: 9, Classes: 2, Answers: 1, Delta: 1e-6}.CoinLink(1),
+		"one answer": NewLink(func(p, q float64) float64 {
+			return q - min(math.Exp(2)*p+1e-5, 1-(1-p-1e-5)/math.Exp(2))
+		}),
+	} {
+		asked := 0
+		counted := NewLink(func(p, q float64) float64 { asked++; return rule.gap(p, q) })
+		if tie := counted.Tie(); rule.gap(1-tie+4*Near, tie-4*Near) > 0 || rule.gap(1-tie-4*Near, tie+4*Near) <= 0 {
+			t.Errorf("%s: a tie has %v", name, tie)
+		}
+		if asked > 185 { // four for each halving down to Near at most
+			t.Errorf("%s: a tie takes %d questions", name, asked)
+		}
+		asked = 0
+		random, links := rand.New(rand.NewPCG(1, 2)), 0
+		for n := range 1000 {
+			p := float64(n) / 1000
+			if n%2 == 1 {
+				p = random.Float64()
+			}
+			next := counted.Next(p)
+			for links++; links%5 != 0 && next < 1; links++ { // and a chain from there
+				p, next = next, counted.Next(next)
+			}
+			if less, more := next-4*Near, next+4*Near; less > p && rule.gap(p, less) > 0 ||
+				more < 1 && rule.gap(p, more) <= 0 {
+				t.Errorf("%s: beside %v stands %v", name, p, next)
+			}
+		}
+		if asked > 11*links {
+			t.Errorf("%s: %d questions for %d links", name, asked, links)
+		}
+	}
+}

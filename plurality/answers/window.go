@@ -52,7 +52,16 @@ func (l *Link) Next(p float64) float64 {
 	if i < len(l.known) { // not below what is looked for, since that rises with p
 		high = max(p, l.known[i].next)
 	}
-	next := crossing(low, high, func(q float64) float64 { return l.gap(p, q) })
+	near := low + (high-low)/2
+	switch n := len(l.known); {
+	case i > 0 && i < n: // between two
+		a, b := l.known[i-1], l.known[i]
+		near = a.next + (b.next-a.next)*((p-a.p)/(b.p-a.p))
+	case i > 1: // on from two
+		a, b := l.known[i-2], l.known[i-1]
+		near = b.next + (b.next-a.next)*((p-b.p)/(b.p-a.p))
+	}
+	next := crossing(low, high, near, func(q float64) float64 { return l.gap(p, q) })
 	l.known = slices.Insert(l.known, i, linked{p, next})
 	return next
 }
@@ -62,34 +71,43 @@ func (l *Link) Tie() float64 {
 	if l = handle.Made(l); l.gap == nil {
 		return 1
 	}
-	return crossing(0.5, 1, func(a float64) float64 { return l.gap(1-a, a) })
+	return crossing(0.5, 1, 0.75, func(a float64) float64 { return l.gap(1-a, a) })
 }
 
 // crossing returns a number from low to high, close to the least at which gap, which rises, is above
-// 0: one at which it is, or high.
-func crossing(low, high float64, gap func(float64) float64) float64 {
+// 0: one at which it is, or high. The search begins at near. Cost: gap at some 7 points.
+func crossing(low, high, near float64, gap func(float64) float64) float64 {
 	below, above := math.Inf(-1), math.Inf(1) // gap at low and at high, where they are known
-	last := 0
-	for n := 0; high-low > Near && n < 120; n++ {
-		x := low + float64((high-low)/2)
-		if n%3 != 2 && !math.IsInf(below, 0) && !math.IsInf(above, 0) {
-			// The secant's root, not nearer to an end than is worth a step.
-			x = low - below*(high-low)/(above-below)
-			x = min(high-Near/2, max(low+Near/2, x))
-		}
+	x, step, wide := near, (high-low)/256, high-low
+	for n := 1; high-low > Near && n < 200; n++ {
 		if !(x > low && x < high) {
-			break
+			if x = low + float64((high-low)/2); !(x > low && x < high) {
+				break
+			}
 		}
 		if g := gap(x); g > 0 {
-			if last > 0 {
-				below /= 2 // else one end stays where it is
-			}
-			high, above, last = x, g, 1
+			high, above = x, g
 		} else {
-			if last < 0 {
-				above /= 2
+			low, below = x, g
+		}
+		switch {
+		case n%4 == 0 && high-low > wide/16: // the ends hardly come closer
+			x = low + float64((high-low)/2)
+		case math.IsInf(above, 0):
+			x, step = low+step, 8*step
+		case math.IsInf(below, 0):
+			x, step = high-step, 8*step
+		default:
+			// The secant's root, and a little beyond it towards the farther end, which so comes near too.
+			x = low - below*(high-low)/(above-below)
+			if beyond := max(Near/4, min(x-low, high-x)/32); x-low < high-x {
+				x += beyond
+			} else {
+				x -= beyond
 			}
-			low, below, last = x, g, -1
+		}
+		if n%4 == 0 {
+			wide = high - low
 		}
 	}
 	return high
