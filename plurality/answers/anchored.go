@@ -24,7 +24,7 @@ type anchored struct {
 }
 
 // firstAnchors is the number of cells of [0,1] that a search begins with.
-const firstAnchors = 128
+const firstAnchors = 32
 
 func (p Problem) newAnchored(gain []float64, link *Link) *anchored {
 	k, t := p.inSpace()
@@ -84,9 +84,9 @@ func (w *anchored) best(n int, score func(r, i int) float64, last func(i int) in
 	return value, at
 }
 
-// refinements is how often a search halves its cells around the best anchors, from 1/128 on: to 2e-9 for one
+// refinements is how often a search halves its cells around the best anchors, from 1/32 on: to 2e-9 for one
 // answer, and to 2e-6 for several, whose prices are uncertain by more.
-const refinements, refinementsOfMany = 22, 12
+const refinements, refinementsOfMany = 24, 14
 
 // mostMoves is how often anchors move by one width.
 const mostMoves = 6
