@@ -2,7 +2,6 @@ package training
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
@@ -310,37 +309,4 @@ func (f *chosenFlags) complete(m *prepare.Map) error {
 		return needsRange(m)
 	}
 	return nil
-}
-
-// needsBound names the columns that leave records without a bound.
-func needsBound(m *prepare.Map) error {
-	var names, plain []string
-	for _, column := range m.Features {
-		if column.Scale == nil && column.Categories == nil {
-			names, plain = append(names, fmt.Sprintf("%q", column.Name)), append(plain, column.Name)
-		}
-	}
-	once := ""
-	if most := 100; len(plain) > most {
-		once = " (of many columns: --prepare)"
-	} else if len(plain) > 1 {
-		var b strings.Builder
-		w := csv.NewWriter(&b) // as list reads it
-		if w.Write(plain) == nil {
-			w.Flush()
-			once = "; of all of them at once, --scale '" + strings.TrimSuffix(b.String(), "\n") + "=LOW:HIGH'"
-		}
-	}
-	const most = 5
-	if more := len(names) - most; more > 0 {
-		names = append(names[:most], fmt.Sprintf("%d more", more))
-	}
-	return cli.Usagef("--scale or --categories must be given for %s, or --radius: a record needs a "+
-		"public bound%s", strings.Join(names, ", "), once)
-}
-
-// needsRange names the response of a linear task, which has no range.
-func needsRange(m *prepare.Map) error {
-	return cli.Usagef("--scale must be given for the response %q: a linear model of numbers needs "+
-		"their public range", m.Response.Name)
 }
