@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -153,6 +154,14 @@ func Each[T comparable](name string, list []T, rule func(name string, v T) error
 		}
 	}
 	return nil
+}
+
+// Class checks a response that is one of so many classes, which are whole numbers from 0.
+func Class(y float64, classes int) error {
+	if y >= 0 && y < float64(classes) && y == math.Trunc(y) {
+		return nil
+	}
+	return Wantf("response", y, "a class, a whole number from 0 to %d", classes-1)
 }
 
 // Among returns the rule that a value is one of those allowed.

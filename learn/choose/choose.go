@@ -37,8 +37,7 @@ func Loss(task string) (loss.Loss, error) {
 	case "hinge":
 		return loss.GLM[loss.Hinge]{}, nil
 	}
-	return nil, &check.Error{Name: "task", Value: fmt.Sprintf("%q", task),
-		Rule: "one of " + strings.Join(Tasks(), ", ")}
+	return nil, check.Want("task", fmt.Sprintf("%q", task), "one of "+strings.Join(Tasks(), ", "))
 }
 
 // Problem describes a training by what is public: its task, sizes, bounds and target.
@@ -88,8 +87,8 @@ func Radius(bound float64) float64 { return min(bound, usualRadius) }
 // perturbations is normal, whose δ is above 0 at every ε, and the steps of Frank-Wolfe are composed at a δ.
 func CheckTarget(t accountant.Cost) error {
 	if t.Delta == 0 && t.Epsilon > 0 {
-		return &check.Error{Name: "target delta", Value: t.Delta, Rule: "above 0: no method of training takes 0, since their " +
-			"noise is normal; state a delta far below one over the number of records, such as 1e-6 for thousands"}
+		return check.Want("target delta", t.Delta, "above 0: no method of training takes 0, since their "+
+			"noise is normal; state a delta far below one over the number of records, such as 1e-6 for thousands")
 	}
 	return check.Target(t.Epsilon, t.Delta)
 }

@@ -188,7 +188,7 @@ func MadeUp(task string, classes, d int, best float64, seed uint64) (learn, test
 		return nil, nil, err
 	}
 	if _, ok := l.(loss.Softmax); classes > 2 && !ok {
-		return nil, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2, or above with the task logistic"}
+		return nil, nil, check.Want("number of classes", classes, "2, or above with the task logistic")
 	}
 	least := 0.5
 	switch {
@@ -198,8 +198,7 @@ func MadeUp(task string, classes, d int, best float64, seed uint64) (learn, test
 		least = 1 / float64(classes)
 	}
 	if !(best > least && best < 1) {
-		return nil, nil, &check.Error{Name: "best score", Value: best,
-			Rule: fmt.Sprintf("above %.3g and below 1", least)}
+		return nil, nil, check.Wantf("best score", best, "above %.3g and below 1", least)
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	several := max(classes, 2) - 1 // scores that are drawn by

@@ -177,7 +177,7 @@ func (o Options) needBall() error {
 
 func (o Options) need(what string) error {
 	if o.Set == nil {
-		return check.Want("set", "none", "stated for this method: "+what+"")
+		return check.Want("set", "none", "stated for this method: "+what)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (i Interval) check() error {
 	if i == (Interval{}) || i.Low < i.High && (!math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1)) {
 		return nil
 	}
-	return check.Want("interval", i.String(), "of a low end below a high one, one "+"of them finite")
+	return check.Want("interval", i.String(), "of a low end below a high one, one of them finite")
 }
 
 // String is the form that ParseInterval reads.

@@ -305,7 +305,7 @@ func TestRefusedParameters(t *testing.T) {
 		"local epsilon = -1":      func(c *PSGM) { c.Epsilon = -1 },
 		"account = \"guess\"":     func(c *PSGM) { c.Account = "guess" },
 		"randomizer = \"pigeon\"": func(c *PSGM) { c.Randomizer = "pigeon" },
-		"output = best":           func(c *PSGM) { c.Output = "best" },
+		"output = \"best\"":       func(c *PSGM) { c.Output = "best" },
 		"dimension of the start":  func(c *PSGM) { c.Start = []float64{1} },
 		"start = +Inf":            func(c *PSGM) { c.Start = []float64{1, math.Inf(1), 0} },
 		"workers = -1":            func(c *PSGM) { c.Workers = -1 },

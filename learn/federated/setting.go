@@ -122,11 +122,9 @@ func (s Setting) check(n, features int) (*task, error) {
 	if !train.InScale(s.GradientClip) {
 		return nil, check.Want("gradient clip", s.GradientClip, train.ScaleRule)
 	}
-	if err := check.Among([]Output{"", Last, Uniform})("output", s.Output); err != nil {
+	var err error
+	if t.Output, err = check.OneOf("output", s.Output, Last, Uniform); err != nil {
 		return nil, err
-	}
-	if t.Output == "" {
-		t.Output = Last
 	}
 	if err := check.Whole("workers", s.Workers, 0, maxWorkers); err != nil {
 		return nil, err

@@ -204,7 +204,7 @@ func NewEnvelope(of Proximal, beta float64) (Envelope, error) {
 		return Envelope{}, err
 	}
 	if of == nil {
-		return Envelope{}, &check.Error{Name: "link of an envelope", Value: "nil", Rule: "given"}
+		return Envelope{}, check.Want("link of an envelope", "nil", "given")
 	}
 	if of.WeakConvexity() != 0 {
 		return Envelope{}, check.Want("link of an envelope", of.Name(), "convex")

@@ -38,8 +38,7 @@ func parseSoftmax(name string) (l Softmax, found bool, err error) {
 	}
 	k, err := strconv.Atoi(number)
 	if err != nil {
-		return l, true, &check.Error{Name: "task", Value: strconv.Quote(name),
-			Rule: "softmax: and how many classes, such as softmax:10"}
+		return l, true, check.Want("task", strconv.Quote(name), "softmax: and how many classes, such as softmax:10")
 	}
 	l, err = NewSoftmax(k)
 	return l, true, err
@@ -53,11 +52,7 @@ func (s Softmax) Name() string { return fmt.Sprintf("softmax:%d", s.classes) }
 
 // Check refuses a response that is no class, a whole number from 0 to K-1.
 func (s Softmax) Check(_ []float64, y float64) error {
-	if y >= 0 && y < float64(s.classes) && y == math.Trunc(y) {
-		return nil
-	}
-	return &check.Error{Name: "response", Value: y,
-		Rule: fmt.Sprintf("a class, a whole number from 0 to %d", s.classes-1)}
+	return check.Class(y, s.classes)
 }
 
 // ModelDim returns K·d.

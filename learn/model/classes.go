@@ -128,16 +128,6 @@ func (l Link) Probabilities(scores []float64) []float64 {
 	return out
 }
 
-// checkClass refuses a response that is no class.
-func (m *Model) checkClass(y float64) error {
-	for k := range m.Classes {
-		if y == float64(k) {
-			return nil
-		}
-	}
-	return check.Wantf("response", y, "a class, a whole number from 0 to %d", len(m.Classes)-1)
-}
-
 // What follows is worked out in one stated order with one rounding an operation, so that a program in another language
 // has the same numbers to the last digit, on every processor (docs/formats.md). float64() around a product keeps it from
 // being fused with a sum.

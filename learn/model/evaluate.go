@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/learn/data"
 )
@@ -144,7 +145,7 @@ func (e *Evaluation) classes(r *data.Records, right []bool) {
 // check refuses a record that the model's loss cannot use.
 func (m *Model) check(x []float64, y float64) error {
 	if m.Parts != nil {
-		return m.checkClass(y)
+		return check.Class(y, len(m.Classes))
 	}
 	if m.Task != nil {
 		return m.Task.Check(x, y)

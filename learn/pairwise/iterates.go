@@ -1,7 +1,6 @@
 package pairwise
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -56,12 +55,9 @@ func (s Schedule) At(t int) float64 {
 	return s.StepSize
 }
 
-func (s *Schedule) check() error {
-	if s.Decay == "" {
-		s.Decay = Constant
-	}
-	if s.Decay != Constant && s.Decay != Root && s.Decay != Inverse {
-		return check.Want("decay", fmt.Sprintf("%q", s.Decay), "constant, root or inverse")
+func (s *Schedule) check() (err error) {
+	if s.Decay, err = check.OneOf("decay", s.Decay, Constant, Root, Inverse); err != nil {
+		return err
 	}
 	if !(s.Shift >= 0) || math.IsInf(s.Shift, 1) || s.Shift > 0 && s.Decay != Inverse {
 		return check.Want("shift", s.Shift, "0, or finite above it beside the decay inverse")
@@ -69,15 +65,9 @@ func (s *Schedule) check() error {
 	return check.Positive("step size", s.StepSize)
 }
 
-func (o *Output) check() error {
-	switch *o {
-	case "":
-		*o = Uniform
-	case Uniform, Lagged, LaggedStrong, Last, Suffix:
-	default:
-		return check.Want("output", fmt.Sprintf("%q", *o), "uniform, lagged, lagged-strong, last or suffix")
-	}
-	return nil
+func (o *Output) check() (err error) {
+	*o, err = check.OneOf("output", *o, Uniform, Lagged, LaggedStrong, Last, Suffix)
+	return err
 }
 
 // iterates are w_{t-1}, w_{t-2} and the average so far: all that a method without a buffer keeps,

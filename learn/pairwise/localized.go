@@ -55,7 +55,7 @@ func (c Localized) plan(n, d int) (*phased, error) {
 	}
 	if c.Rule.priced() && c.Passes > maxPricedPasses {
 		return nil, check.SettledBy(check.Wantf("passes", c.Passes,
-			"at most %d with this rule, which works out the law of how often a "+"record is drawn",
+			"at most %d with this rule, which works out the law of how often a record is drawn",
 			maxPricedPasses), "passes", "rule=exact")
 	}
 	event, err := p.scale(c.Rule)

@@ -102,7 +102,7 @@ func New(name string, o Options) (Method, error) {
 		passes := int(min(o.Passes, maxPasses+1))
 		if fractions := name == "localized" || name == "full-batch"; !fractions &&
 			(float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
-			return nil, check.Want("passes", o.Passes, "a whole number for "+name+"")
+			return nil, check.Want("passes", o.Passes, "a whole number for "+name)
 		}
 		return m.make(o, passes), nil
 	}

@@ -67,7 +67,7 @@ func (c RandomSteps) plan(n, d int) (*randomSteps, error) {
 	}
 	if steps := stepsOfPhase(n/2, t.Target.Delta); steps > maxRandomSteps {
 		return nil, check.Wantf("number of records", n,
-			"fewer: the first "+"phase alone would take %.3g steps; \"minimised\" finds the same minimiser",
+			"fewer: the first phase alone would take %.3g steps; \"minimised\" finds the same minimiser",
 			steps)
 	}
 	p := &randomSteps{planned: planned{task: t}}

@@ -122,7 +122,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 	t.slope = min(t.slope, s.Loss.Slopes(2*s.Radius*model*(1+0x1p-50)))
 	if math.IsInf(t.slope, 1) {
 		return t, check.SettledBy(check.Wantf("clip", s.Clip,
-			"above 0 for the %s loss here, whose slopes have no bound; or a ball for "+"methods with steps",
+			"above 0 for the %s loss here, whose slopes have no bound; or a ball for methods with steps",
 			s.Loss.Name()), "clip", "ball")
 	}
 	t.bound()
@@ -151,7 +151,7 @@ func (t *task) steps(eta float64) error {
 	if limit := 8 / t.smooth * (1 - train.Slack); !(eta >= train.LeastScale/train.LargestScale &&
 		eta <= limit) {
 		return check.Wantf("step size", eta,
-			"above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of "+"it, are expansive beyond 2/L",
+			"above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of it, are expansive beyond 2/L",
 			limit)
 	}
 	return nil

@@ -51,18 +51,11 @@ func (c SGD) plan(n, d int) (*planned, error) {
 	if c.Passes == 0 && c.Sampling == InOrder {
 		c.Passes = 1
 	}
-	name := "sgd"
-	switch c.Sampling {
-	case "":
-		c.Sampling = Consecutive
-	case Consecutive:
-	case Fresh:
-		name = "random-pairs"
-	case InOrder:
-		name = "online"
-	default:
-		return nil, check.Want("sampling", fmt.Sprintf("%q", c.Sampling), "consecutive, in-order or fresh")
+	var err error
+	if c.Sampling, err = check.OneOf("sampling", c.Sampling, Consecutive, InOrder, Fresh); err != nil {
+		return nil, err
 	}
+	name := map[Sampling]string{Consecutive: "sgd", InOrder: "online", Fresh: "random-pairs"}[c.Sampling]
 	p, err := newOpen(c.Setting, name, n, d, passesOr10(c.Passes), &c.Schedule)
 	if err != nil {
 		return nil, err

@@ -166,14 +166,7 @@ func (p *plan) Train(r *data.Records) (train.Algorithm, error) {
 }
 
 // check refuses a record of no class.
-func (p *plan) check(_ []float64, y float64) error {
-	for k := range p.m.Classes {
-		if y == float64(k) {
-			return nil
-		}
-	}
-	return check.Wantf("response", y, "a class, a whole number from 0 to %d", p.m.Classes-1)
-}
+func (p *plan) check(_ []float64, y float64) error { return check.Class(y, p.m.Classes) }
 
 // against returns the records with the response 1 for class k, and 0 for the others.
 func against(r *data.Records, k int) (*data.Records, error) {

@@ -254,7 +254,7 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 	}
 	if err != nil {
 		return nil, check.Wantf("law of the number of runs", p.s.Stopping,
-			"left out for these candidates, each of which is then trained once: it "+"needs their Rényi divergences (%v)",
+			"left out for these candidates, each of which is then trained once: it needs their Rényi divergences (%v)",
 			err)
 	}
 	return best, nil
