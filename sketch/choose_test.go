@@ -146,16 +146,17 @@ func TestEstimatorsByName(t *testing.T) {
 			t.Fatal(err)
 		}
 		var done atomic.Int64
-		m, err := Measure(ctx, c, xs, 150, func() { done.Add(1) })
+		const rounds = 80
+		m, err := Measure(ctx, c, xs, rounds, func() { done.Add(1) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		// 5 standard errors, and 2 % for forms of large d.
-		if math.Abs(m.MSE-want) > 5*m.StandardError+0.02*want || done.Load() != 150 {
+		if math.Abs(m.MSE-want) > 5*m.StandardError+0.02*want || done.Load() != rounds {
 			t.Errorf("%s: %g ± %g, predicted %g; %d trials told", e, m.MSE, m.StandardError, want,
 				done.Load())
 		}
-		again, err := Measure(ctx, c, xs, 150, nil)
+		again, err := Measure(ctx, c, xs, rounds, nil)
 		if err != nil || again != m {
 			t.Errorf("%s: %+v, then %+v; %v", e, m, again, err)
 		}

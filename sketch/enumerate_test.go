@@ -181,6 +181,9 @@ func TestA4EnumerateSRHT(t *testing.T) {
 		{3, 1, 0.5, "39424/8439", "14766623084/1922851467"},
 		{3, 1, 0.75, "9685760/2038109", "108322576823980/12461664887643"},
 	} {
+		if !long() && v.rho == 0.75 { // every day one of three clients, whose 32³ cases take the time
+			continue
+		}
 		xs := three4[:v.n]
 		c := Config{N: v.n, K: v.k, D: 4, Ensemble: SRHT, T: Transform{Rho: v.rho}}
 		e := enumerate(t, c, allSRHT(v.k, 4, v.n == 2), xs)

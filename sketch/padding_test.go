@@ -12,12 +12,11 @@ import (
 // Of a vector that was padded to d' only d coordinates are kept. Where all numbers are sent the
 // error is orthogonal to the vector, which lies in those d; under a uniform rotation every
 // direction orthogonal to it is alike, so that they keep (d-1)/(d'-1) of the error, and not d/d'.
-// By 20,000 uniform rotations the share deviates by 0.0025 at (3,4) and by 0.0012 at (9,16), where
+// By 20,000 uniform rotations the share deviates by 0.0025 at (3,4), and by 5,000 by 0.0024 at (9,16), where
 // the two are 0.083 and 0.029 apart: 0.012 is allowed.
 func TestRotatedPadding(t *testing.T) {
 	raced.Elsewhere(t, "TestDeterministic")
-	for _, d := range []int{3, 9} {
-		const rounds = 20_000
+	for d, rounds := range map[int]int{3: 20_000, 9: 5000} {
 		r, err := newRotated(baseline{N: 1, K: 1, D: d, Root: 3}, 1)
 		if err != nil {
 			t.Fatal(err)
