@@ -41,7 +41,7 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 		return nil, err
 	}
 	if t := info.opts.tally; t != nil && rows.blankBefore(len(row)) {
-		t.trim()
+		t.trimmed.Store(true)
 	}
 	d.ends, d.width = endOf(ch.Data[:rows.end]), len(row)
 	header := d.opts.Header != HeaderNo
@@ -151,7 +151,7 @@ func (r *rowReader) fill(b *Batch) error {
 				r.widthAdvice(row)))
 		}
 		if t := r.opts.tally; t != nil && r.blankBefore(len(row)) {
-			t.trim()
+			t.trimmed.Store(true)
 		}
 		rec.place = r.cellLine(0)
 		for _, c := range read {

@@ -21,9 +21,8 @@ type foundColumns struct {
 	questions []string
 	answer    string // what the command presumes, where something is asked
 
-	teacher, vote string     // of LayoutLong
-	header        HeaderMode // that was found; HeaderAuto where nobody looked
-	array         bool       // of which the layout is not stated
+	header HeaderMode // that was found; HeaderAuto where nobody looked
+	array  bool       // of which the layout is not stated
 }
 
 // discover proposes columns for a set that names and statements do not settle, of which c are known.
@@ -74,7 +73,7 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 		if e := wrong.err; e.long && e.teacher != "" && o.K == 0 {
 			o.Layout, f.layout, found.long = LayoutLong, LayoutLong, true
 			o.IDColumn, o.TeacherColumn, o.VoteColumn = e.id, e.teacher, e.vote
-			found.id, found.teacher, found.vote = e.id, e.teacher, e.vote
+			found.id = e.id
 			found.answer = "each row is one vote"
 			found.questions = append(found.questions, "is each row one vote? No two columns have a value in common")
 			return true
@@ -249,10 +248,7 @@ func (s *columnSet) waysToState(at []int) (ways [][]string) {
 // sharing returns the kinds of columns of unknown classes: those can hold votes that have values in
 // common with most others. A column without any value can, too.
 func (s *columnSet) sharing(columns []int) []columnKind {
-	kinds, unknown := make([]columnKind, len(columns)), unknownClasses()
-	for i, at := range columns {
-		kinds[i] = s.kind(at, unknown)
-	}
+	kinds := s.kinds(columns, unknownClasses())
 	set := largestSharing(kinds)
 	if set == nil { // confidences beside votes have values in common, too
 		votes := make([]columnKind, len(kinds))

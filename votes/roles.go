@@ -458,17 +458,14 @@ func compareNumbers(a, b string) int {
 // stand alone, as y does beside t1, t2 and t3.
 func (by *numbering) allowsTeachers() bool {
 	shared, alone := false, false
-	for i, name := range by.names {
-		if isNameless(name) {
-			return false
-		}
+	for i := range by.names {
 		if by.numbers[i] != "" && by.groups[by.stems[i]] > 1 {
 			shared = true
 		} else {
 			alone = true
 		}
 	}
-	return !shared || !alone
+	return (!shared || !alone) && !slices.ContainsFunc(by.names, isNameless)
 }
 
 // outliers returns the names outside the largest group, or all if no two share a stem, or

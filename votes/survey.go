@@ -225,7 +225,7 @@ func (l *look) tallyAs(o Options, separator string) error {
 
 // tell returns what is told of values and missing votes that are not asked about.
 func (l *look) tell(t *tallied) (told []string) {
-	if t.trimmed {
+	if t.trimmed.Load() {
 		told = append(told, "blanks around votes and names are no part of them")
 	}
 	for i, x := range t.spellings {
@@ -378,7 +378,7 @@ func (l *look) candidates(ways [][]string) iter.Seq[Options] {
 					o := l.stated
 					o.Header, o.IDColumn, o.VoteColumns, o.VotesColumn = header, id, way, l.options.VotesColumn
 					if l.found.long {
-						o.Layout, o.TeacherColumn, o.VoteColumn = LayoutLong, l.found.teacher, l.found.vote
+						o.Layout, o.TeacherColumn, o.VoteColumn = LayoutLong, l.options.TeacherColumn, l.options.VoteColumn
 					}
 					if !yield(o) {
 						return

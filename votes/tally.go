@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -27,7 +28,7 @@ type tally struct {
 	mu        sync.RWMutex
 	index     map[spelling]int
 	spellings []spelling
-	trimmed   bool // blanks stood around some
+	trimmed   atomic.Bool // blanks stood around some cell or name
 	sums      rowSums
 	split     string // separator of several values in a cell; "" where it has one
 	marks     setMarks
@@ -43,23 +44,14 @@ type rowSums struct {
 	failed bool  // a cell is no count
 }
 
-// addRow adds a row.
-func (t *tally) addRow(cells []cell) {
-	t.mu.RLock()
-	failed := t.sums.failed
-	t.mu.RUnlock()
-	if failed {
-		return
-	}
+// add adds a row.
+func (s *rowSums) add(cells []cell) {
 	sum, most, ok := int64(0), int64(0), len(cells) > 1
 	for i := range cells {
 		n, whole := cells[i].whole()
 		ok = ok && whole && n >= 0 && n <= check.MaxTeachers
 		sum, most = sum+n, max(most, n)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := &t.sums
 	s.failed, s.differ = s.failed || !ok, s.differ || s.rows > 0 && s.sum != sum
 	s.rows, s.sum, s.most = s.rows+1, sum, max(s.most, most)
 }
@@ -91,7 +83,7 @@ func (t *tally) add(c *cell) (int, bool) {
 	i, ok := t.index[s]
 	t.mu.RUnlock()
 	if trimmed {
-		t.trim()
+		t.trimmed.Store(true)
 	}
 	if ok {
 		return i, true
@@ -110,35 +102,17 @@ func (t *tally) add(c *cell) (int, bool) {
 	return i, true
 }
 
-// trim notes that blanks stand around a cell or a name.
-func (t *tally) trim() {
-	t.mu.RLock()
-	noted := t.trimmed
-	t.mu.RUnlock()
-	if !noted {
-		t.mu.Lock()
-		t.trimmed = true
-		t.mu.Unlock()
-	}
-}
-
 // addTally appends the votes of a file of unknown classes, as numbers of spellings.
 func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 	t := f.opts.tally
 	if f.repeatsHeader(r) {
 		return faultf(wholeRow, "the header stands here again: the row is no query")
 	}
-	if f.layout != LayoutLong {
-		t.addRow(r.votes)
-	}
+	t.note(r.votes, f.layout)
 	for i := range r.votes {
 		parts := r.votes[i : i+1]
 		if t.split != "" {
 			parts = t.parts(&r.votes[i])
-		} else {
-			t.mu.Lock()
-			t.marks.note(&r.votes[i])
-			t.mu.Unlock()
 		}
 		for j := range parts {
 			n, wrong := f.spellingNumber(&parts[j], i)
@@ -149,6 +123,18 @@ func (f *fileInfo) addTally(b *Batch, r *record) *fault {
 		}
 	}
 	return nil
+}
+
+// note counts what the votes of a row may be instead: counts for each class, or sets.
+func (t *tally) note(votes []cell, layout Layout) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if layout != LayoutLong {
+		t.sums.add(votes)
+	}
+	for i := range votes {
+		t.marks.note(&votes[i])
+	}
 }
 
 // spellingNumber returns the number of a cell's spelling.
@@ -204,13 +190,8 @@ type tallied struct {
 
 // count reads all rows of a reader that tallies.
 func (r *Reader) count(progress func(Progress)) (*tallied, error) {
-	t := &tallied{tally: r.opts.tally, teachers: make(map[string]bool), ids: make(map[string]bool)}
-	note := func(counts *[]int64, i int) {
-		for len(*counts) <= i {
-			*counts = append(*counts, 0)
-		}
-		(*counts)[i]++
-	}
+	t := &tallied{tally: r.opts.tally, teachers: make(map[string]bool), ids: make(map[string]bool),
+		votes: make([]int64, mostValues), truth: make([]int64, mostValues)}
 	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, err
@@ -225,11 +206,11 @@ func (r *Reader) count(progress func(Progress)) (*tallied, error) {
 			}
 		}
 		for _, i := range b.Votes {
-			note(&t.votes, i)
+			t.votes[i]++
 		}
 		for _, i := range b.Labels {
 			if i >= 0 {
-				note(&t.truth, i)
+				t.truth[i]++
 			}
 		}
 		t.queries, t.k = t.queries+int64(b.Len()), r.K()
@@ -248,13 +229,6 @@ func (r *Reader) count(progress func(Progress)) (*tallied, error) {
 	}
 	if r.opts.Layout == LayoutLong {
 		t.queries, t.k = int64(len(t.ids)), len(t.teachers)
-	}
-	n := len(t.spellings)
-	for len(t.votes) < n {
-		t.votes = append(t.votes, 0)
-	}
-	for len(t.truth) < n {
-		t.truth = append(t.truth, 0)
 	}
 	return t, nil
 }

@@ -56,7 +56,7 @@ func (s *columnSet) teachers(o *Options, classes *classList) ([]int, *fault) {
 		}
 		return at, nil
 	}
-	if k == len(free) && (by.allowsTeachers() || o.IDColumn != "" && !by.anyNameless() &&
+	if k == len(free) && (by.allowsTeachers() || o.IDColumn != "" && !slices.ContainsFunc(names, isNameless) &&
 		(o.LabelColumn != "" || 2*by.largest() < len(free))) {
 		return free, nil
 	}
@@ -291,16 +291,6 @@ func (by *numbering) largest() (n int) {
 	return n
 }
 
-// anyNameless reports whether a column has no name.
-func (by *numbering) anyNameless() bool {
-	for _, name := range by.names {
-		if isNameless(name) {
-			return true
-		}
-	}
-	return false
-}
-
 // alike returns those of these names that are in the largest group of one stem and numbers, in the
 // order of the numbers; nil where two groups are as large, or a number appears twice.
 func (by *numbering) alike(of []int) []int {
@@ -322,12 +312,11 @@ func (by *numbering) alike(of []int) []int {
 	if equal || len(largest) == 0 {
 		return nil
 	}
-	sub := &numbering{groups: by.groups}
-	for _, i := range largest {
-		sub.names, sub.numbers = append(sub.names, by.names[i]), append(sub.numbers, by.numbers[i])
-		sub.stems = append(sub.stems, by.stems[i])
+	names := make([]string, len(largest))
+	for i, at := range largest {
+		names[i] = by.names[at]
 	}
-	order := sub.order()
+	order := number(names).order()
 	for j, i := range order {
 		order[j] = largest[i]
 	}
