@@ -92,20 +92,13 @@ func (d *dtype) read(e []byte, c *cell) {
 // timeUnits are NumPy's units of time, each with what writes so many of them after 1970 began. Longer
 // ones than a day have no text of their own here.
 var timeUnits = map[string]func(int64) string{
-	"D": func(n int64) string { return time.Unix(n*86400, 0).UTC().Format(time.DateOnly) },
+	"D": format.Date,
 	"h": since(time.Hour), "m": since(time.Minute), "s": since(time.Second),
 	"ms": since(time.Millisecond), "us": since(time.Microsecond), "ns": since(time.Nanosecond),
 }
 
 func since(unit time.Duration) func(int64) string {
-	return func(n int64) string {
-		t := time.Unix(n*int64(unit/time.Second), 0)
-		if unit < time.Second {
-			per := int64(time.Second / unit)
-			t = time.Unix(n/per, n%per*int64(unit))
-		}
-		return t.UTC().Format(format.StampLayout)
-	}
+	return func(n int64) string { return format.Stamp(n, unit) }
 }
 
 // readText reads text without the NULs that fill it up.

@@ -2,12 +2,14 @@ package votes
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/handle"
@@ -66,7 +68,6 @@ type LabelFile struct {
 	stdout io.Writer
 	temp   []io.Closer // what goes with the end of the writing
 	opts   LabelOptions
-	id     []byte
 	n      int64
 	err    error // sticky
 	done   bool
@@ -154,17 +155,10 @@ const simulatedColumn = "simulated_label"
 // again.
 func (f *LabelFile) Write(id string, class int) error {
 	f = handle.Made(f)
-	if f.err == nil {
-		if rule := idRule(id); rule != "" {
-			f.err = errors.New("write labels: " + rule)
-		} else if len(f.opts.Labels) > 0 {
-			f.err = errors.New("write labels: a question has several: want WriteBatch")
-		}
+	if f.err == nil && idRule(id) == "" && len(f.opts.Labels) > 0 {
+		f.err = errors.New("write labels: a question has several: want WriteBatch")
 	}
-	if f.err == nil {
-		f.id = append(f.id[:0], id...)
-		f.row([]int{class})
-	}
+	f.row(id, []int{class})
 	return f.err
 }
 
@@ -174,44 +168,40 @@ func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
 	if f.err == nil && len(answers) != b.Len() {
 		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.Len(), len(answers))
 	}
-	if len(f.opts.Labels) > 0 {
-		return f.questions(b, answers)
-	}
-	for i, class := range answers {
-		if f.err != nil {
+	labels := max(1, len(f.opts.Labels))
+	for i := 0; i < len(answers) && f.err == nil; i += labels {
+		id, ok := b.ID(i), true
+		if labels > 1 {
+			id, ok = strings.CutSuffix(id, labelIDSeparator+f.opts.Labels[0])
+		}
+		if !ok || len(answers)-i < labels {
+			f.err = fmt.Errorf("write labels: query %s begins no question of %d labels", quote(b.ID(i)), labels)
 			break
 		}
-		if b.IDs != nil {
-			f.Write(b.IDs[i], class) // sticky
-			continue
-		}
-		f.id = strconv.AppendInt(f.id[:0], b.First+int64(i), 10)
-		f.row([]int{class})
+		f.row(id, answers[i:i+labels])
 	}
 	return f.err
 }
 
-func (f *LabelFile) row(classes []int) {
-	if f.done || f.enc == nil {
+// row writes a row, unless there was an error.
+func (f *LabelFile) row(id string, classes []int) {
+	rule, n := idRule(id), cmp.Or(len(f.opts.Classes), 2)
+	bad := slices.IndexFunc(classes, func(class int) bool { return class < 0 || class >= n })
+	switch {
+	case f.err != nil:
+	case rule != "":
+		f.err = errors.New("write labels: " + rule)
+	case f.done || f.enc == nil:
 		f.err = errors.New("write labels: the file is committed or aborted")
-		return
-	}
-	n := len(f.opts.Classes)
-	if n == 0 {
-		n = 2
-	}
-	for _, class := range classes {
-		if class < 0 || class >= n {
-			f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)),
-				class, n-1)
+	case bad >= 0:
+		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), classes[bad], n-1)
+	default:
+		if err := f.enc.Row([]byte(id), classes); err != nil {
+			f.err = fmt.Errorf("write labels: %w", err)
 			return
 		}
+		f.n++
 	}
-	if err := f.enc.Row(f.id, classes); err != nil {
-		f.err = fmt.Errorf("write labels: %w", err)
-		return
-	}
-	f.n++
 }
 
 // Rows returns how many rows have been written.

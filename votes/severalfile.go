@@ -2,7 +2,6 @@ package votes
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -39,21 +38,6 @@ func (o *LabelOptions) columns() ([]string, error) {
 		}
 	}
 	return columns, nil
-}
-
-// questions writes a row for each question of a batch.
-func (f *LabelFile) questions(b *Batch, answers []int) error {
-	labels := len(f.opts.Labels)
-	for i := 0; i < len(answers) && f.err == nil; i += labels {
-		id, ok := strings.CutSuffix(b.ID(i), labelIDSeparator+f.opts.Labels[0])
-		if !ok || len(answers)-i < labels {
-			f.err = fmt.Errorf("write labels: query %s begins no question of %d labels", quote(b.ID(i)), labels)
-			break
-		}
-		f.id = append(f.id[:0], id...)
-		f.row(answers[i : i+labels])
-	}
-	return f.err
 }
 
 // setsOf returns the encoder of sets for that of one column.

@@ -16,6 +16,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -89,6 +90,19 @@ type Value struct {
 // StampLayout is how a timestamp is written as text: ISO 8601, with as many digits of a second as
 // there are.
 const StampLayout = "2006-01-02T15:04:05.999999999"
+
+// Stamp writes the timestamp of n units after the beginning of 1970.
+func Stamp(n int64, unit time.Duration) string {
+	t := time.Unix(n*int64(unit/time.Second), 0)
+	if unit < time.Second {
+		per := int64(time.Second / unit)
+		t = time.Unix(n/per, n%per*int64(unit))
+	}
+	return t.UTC().Format(StampLayout)
+}
+
+// Date writes the date of n days after the beginning of 1970.
+func Date(n int64) string { return time.Unix(n*86400, 0).UTC().Format(time.DateOnly) }
 
 // Labels describe the content of a file of labels: the column ID, then Columns.
 type Labels struct {

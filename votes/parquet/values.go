@@ -16,48 +16,40 @@ import (
 
 // next returns the next n values of the row group, one for each row.
 func (c *column) next(n int) ([]parquet.Value, error) {
-	values := make([]parquet.Value, n)
-	for got := 0; got < n; {
-		if c.values == nil {
-			page, err := c.pages.ReadPage()
-			if err == io.EOF {
+	values := make([]parquet.Value, 0, n)
+	for len(values) < n {
+		if len(c.pending) == 0 {
+			if err := c.more(n - len(values)); err == io.EOF {
 				return nil, io.ErrUnexpectedEOF
-			}
-			if err != nil {
+			} else if err != nil {
 				return nil, err
 			}
-			c.values = page.Values() // the page is not released: its values are still to be read
 		}
-		m, err := c.values.ReadValues(values[got:])
-		got += m
-		if err == io.EOF || m == 0 {
-			c.values = nil
-		} else if err != nil {
-			return nil, err
-		}
+		got := min(n-len(values), len(c.pending))
+		values, c.pending = append(values, c.pending[:got]...), c.pending[got:]
 	}
 	return values, nil
 }
 
-// more reads some values of the row group into pending, io.EOF at its end.
-func (c *column) more() error {
+// more reads at most n values of the row group into pending, io.EOF at its end.
+func (c *column) more(n int) error {
 	for {
 		if c.values == nil {
 			page, err := c.pages.ReadPage()
 			if err != nil {
 				return err
 			}
-			c.values = page.Values()
+			c.values = page.Values() // the page is not released: its values are still to be read
 		}
-		values := make([]parquet.Value, 1024)
-		n, err := c.values.ReadValues(values)
-		if err == io.EOF || n == 0 {
+		values := make([]parquet.Value, n)
+		got, err := c.values.ReadValues(values)
+		if err == io.EOF || got == 0 {
 			c.values = nil
 		} else if err != nil {
 			return err
 		}
-		if n > 0 {
-			c.pending = values[:n]
+		if got > 0 {
+			c.pending = values[:got]
 			return nil
 		}
 	}
@@ -87,7 +79,7 @@ func (c *column) nextLists(n int) ([][]parquet.Value, error) {
 			}
 		}
 		c.pending = nil
-		switch err := c.more(); {
+		switch err := c.more(1024); {
 		case err == io.EOF && len(rows) == n:
 			return rows, nil
 		case err == io.EOF:
@@ -101,7 +93,7 @@ func (c *column) nextLists(n int) ([][]parquet.Value, error) {
 // atEnd makes sure that the row group has no values beyond its rows.
 func (c *column) atEnd() error {
 	if len(c.pending) == 0 {
-		if err := c.more(); err == io.EOF {
+		if err := c.more(1024); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
@@ -159,15 +151,10 @@ func (c *column) value(v *parquet.Value) format.Value {
 // timeText returns what writes the dates or timestamps of a column, nil if it has none.
 func timeText(kind parquetformat.Type, e *parquetformat.SchemaElement) func(*parquet.Value) string {
 	date := func(v *parquet.Value) string {
-		return time.Unix(int64(v.Int32())*86400, 0).UTC().Format(time.DateOnly)
+		return format.Date(int64(v.Int32()))
 	}
 	stamp := func(unit time.Duration, zone string) func(*parquet.Value) string {
-		return func(v *parquet.Value) string {
-			per := int64(time.Second / unit)
-			n := v.Int64()
-			whole, part := n/per, n%per
-			return time.Unix(whole, part*int64(unit)).UTC().Format(format.StampLayout) + zone
-		}
+		return func(v *parquet.Value) string { return format.Stamp(v.Int64(), unit) + zone }
 	}
 	old := e.ConvertedType
 	switch t := e.LogicalType.Value.(type) {
