@@ -102,7 +102,7 @@ func (c *cell) voteRule(l *classList) check.Text {
 	}
 	want := ""
 	if c.kind != textCell || strings.TrimSpace(c.text) != "" {
-		want = ", want " + l.want()
+		want = ", want " + l.zeroOrOne("a class")
 	}
 	return check.Named("the vote is missing (%s)%s: every teacher must answer every query, unless %s "+
 		"says what a missing vote is", quote(c.plain()), want, pMissing)

@@ -212,20 +212,12 @@ func (c *classList) noneOf(what string) string {
 	return text
 }
 
-// want names the valid votes, for the message about a missing vote.
-func (c *classList) want() string {
+// zeroOrOne describes the votes of the classes 0 and 1, and is text for others.
+func (c *classList) zeroOrOne(text string) string {
 	if c.binary {
 		return "0 or 1"
 	}
-	return "a class"
-}
-
-// describe describes the cells of these classes.
-func (c *classList) describe() string {
-	if c.binary {
-		return "0 or 1"
-	}
-	return "names of classes"
+	return text
 }
 
 // canonicalInt parses a decimal integer of at most 18 digits in its only spelling: of two equal

@@ -292,7 +292,7 @@ func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 	}
 	isVote, what := func(text string) bool {
 		return r.classes.of(text) >= 0 || r.opts.Missing != MissingError && r.classes.isMissingText(text)
-	}, r.classes.describe()
+	}, r.classes.zeroOrOne("names of classes")
 	if r.sets != nil {
 		isVote, what = func(text string) bool {
 			_, missing, rule := r.sets.parse(&cell{text: text}, nil)
@@ -359,7 +359,8 @@ func (r *rowReader) resolveColumns(first []string) error {
 		wrong = set.namesFault(d.cols.read())
 	}
 	if wrong != nil && d.opts.found != nil { // the columns may be unclear because of it
-		if err := r.firstFault(); err != nil {
+		// No row of votes can have the fault of one of the first rows.
+		if _, err := r.firstRows(sampled + 1); err != nil {
 			return err
 		}
 	}
@@ -384,31 +385,33 @@ func oneName(row []string) bool {
 	return filled == 1
 }
 
-// firstFault returns the error of the first rows that no row of votes can have.
-func (r *rowReader) firstFault() error {
-	rows := r.rows(r.ch)
-	for range sampled + 1 {
-		if _, err := rows.read(); err == io.EOF {
-			break
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // sampled is the number of rows that a proposal looks at.
 const sampled = 100
 
-// sample returns some first cells of a column behind the header.
-func (r *rowReader) sample(column int) (cells []cell) {
+// firstRows returns the first rows of the chunk, and the error behind them where they are fewer than n.
+func (r *rowReader) firstRows(n int) (first [][]string, err error) {
 	rows := r.rows(r.ch)
-	for range sampled + 1 {
+	for len(first) < n {
 		row, err := rows.read()
-		if err != nil || len(row) <= column {
+		if err == io.EOF {
 			break
 		}
-		cells = append(cells, cell{text: strings.Clone(row[column])})
+		if err != nil {
+			return first, err
+		}
+		first = append(first, slices.Clone(row))
+	}
+	return first, nil
+}
+
+// sample returns some first cells of a column behind the header.
+func (r *rowReader) sample(column int) (cells []cell) {
+	rows, _ := r.firstRows(sampled + 1)
+	for _, row := range rows {
+		if len(row) <= column {
+			break
+		}
+		cells = append(cells, cell{text: row[column]})
 	}
 	return cells[min(1, len(cells)):]
 }

@@ -2,10 +2,10 @@ package votes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // FirstRows returns the first rows of a stream of CSV, TSV or JSON Lines as text, cell by cell, at most most of
@@ -36,22 +36,8 @@ func FirstRows(ctx context.Context, r io.Reader, o Options, most int) ([][]strin
 	if err != nil {
 		return nil, err
 	}
-	rows, out := d.rows(ch), [][]string(nil)
-	for len(out) < most && ctx.Err() == nil {
-		row, err := rows.read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return out, err
-		}
-		var cells []string
-		for _, cell := range row {
-			cells = append(cells, strings.Clone(cell))
-		}
-		out = append(out, cells)
-	}
-	return out, ctx.Err()
+	rows, err := d.rows(ch).firstRows(most)
+	return rows, cmp.Or(err, ctx.Err())
 }
 
 // firstLines is FirstRows of JSON Lines.

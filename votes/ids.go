@@ -3,6 +3,7 @@ package votes
 import (
 	"fmt"
 	"hash/maphash"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -71,10 +72,8 @@ func splitNumber(s string) (before, digits string) {
 // padded reports whether a number has leading zeros.
 func padded(digits string) bool { return digits[0] == '0' && len(digits) > 1 }
 
-func valueOf(digits string) (n uint64) {
-	for _, c := range []byte(digits) {
-		n = 10*n + uint64(c-'0')
-	}
+func valueOf(digits string) uint64 {
+	n, _ := strconv.ParseUint(digits, 10, 64) // of at most 18 digits
 	return n
 }
 

@@ -87,15 +87,12 @@ func ParseColumns(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
-	r := csv.NewReader(strings.NewReader(list))
-	columns, err := r.Read()
-	if err == nil {
-		if _, err = r.Read(); err == io.EOF {
-			for i := range columns {
-				columns[i] = strings.TrimSpace(columns[i])
-			}
-			return columns, nil
+	lines, err := csv.NewReader(strings.NewReader(list)).ReadAll()
+	if err == nil && len(lines) == 1 {
+		for i, column := range lines[0] {
+			lines[0][i] = strings.TrimSpace(column)
 		}
+		return lines[0], nil
 	}
 	return nil, check.Want(string(pVoteColumns), quote(list), "names or positions separated by commas")
 }
