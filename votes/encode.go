@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -42,26 +43,57 @@ func encodeCSV(comma byte) func(*LabelFile, io.Writer, format.Labels) (format.En
 	}
 }
 
-// csvLabels writes a header, then an id and names in each row.
+// csvLabels writes a header, then an id and names in each row. encoding/csv writes what may need quotes.
 type csvLabels struct {
-	csv   *csv.Writer
-	names []string // of the classes
-	head  []string // until it is written
-	cells []string // of a row
+	buf   *bufio.Writer
+	csv   *csv.Writer // into buf
+	names []string    // of the classes
+	plain []string    // the same with the comma before them; nil where one may need quotes
+	head  []string    // until it is written
+	row   []string
+	line  []byte
 }
 
 func newCSVLabels(w io.Writer, comma byte, l format.Labels) *csvLabels {
-	e := &csvLabels{csv: csv.NewWriter(w), names: l.Classes, head: append([]string{l.ID}, l.Columns...)}
+	e := &csvLabels{buf: bufio.NewWriter(w), names: l.Classes, head: append([]string{l.ID}, l.Columns...)}
+	for _, name := range l.Classes {
+		e.plain = append(e.plain, string(comma)+name)
+	}
+	if slices.ContainsFunc(l.Classes, func(name string) bool { return !needsNoQuotes(name) }) {
+		e.plain = nil
+	}
+	e.csv = csv.NewWriter(e.buf)
 	e.csv.Comma = rune(comma)
 	return e
 }
 
 func (e *csvLabels) Row(id []byte, classes []int) error {
-	e.cells = append(e.cells[:0], string(id))
-	for _, class := range classes {
-		e.cells = append(e.cells, e.names[class])
+	if e.plain == nil || !needsNoQuotes(id) || e.head != nil {
+		e.row = append(e.row[:0], string(id))
+		for _, class := range classes {
+			e.row = append(e.row, e.names[class])
+		}
+		return e.write(e.row...)
 	}
-	return e.write(e.cells...)
+	e.line = append(e.line[:0], id...)
+	for _, class := range classes {
+		e.line = append(e.line, e.plain[class]...)
+	}
+	e.line = append(e.line, '\n')
+	_, err := e.buf.Write(e.line)
+	return err
+}
+
+// needsNoQuotes reports whether a text needs none in any dialect, whatever its place.
+func needsNoQuotes[T string | []byte](text T) bool {
+	for i := range len(text) {
+		c := text[i]
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '_' ||
+			c == '.' || c == '/') {
+			return false
+		}
+	}
+	return true
 }
 
 // write writes a row.
@@ -81,62 +113,75 @@ func (e *csvLabels) begin() (err error) {
 	return err
 }
 
-func (e *csvLabels) End() error {
-	err := e.begin()
-	e.csv.Flush()
-	return cmp.Or(err, e.csv.Error())
-}
+func (e *csvLabels) End() error { return cmp.Or(e.begin(), e.buf.Flush()) }
 
 // jsonLabels writes {"query":…,"label":…}, the first being the ids' name. Classes that are integers
 // are numbers.
 type jsonLabels struct {
-	json    *jsontext.Encoder
-	id      jsontext.Token
-	columns []jsontext.Token
-	classes []jsontext.Token
+	w       io.Writer
+	id      string   // everything before the id
+	columns []string // each with everything before its class
+	names   []string // of the classes
+	line    []byte
 }
 
 func newJSONLabels(w io.Writer, l format.Labels) *jsonLabels {
-	e := &jsonLabels{json: jsontext.NewEncoder(w, jsontext.EscapeForJS(true)), id: jsontext.String(l.ID)}
+	e := &jsonLabels{w: w, id: "{" + jsonString(l.ID) + ":"}
 	for _, name := range l.Classes {
-		class := jsontext.String(name)
-		if n, ok := canonicalInt(name); ok {
-			class = jsontext.Int(n)
+		value := jsonString(name)
+		if _, ok := canonicalInt(name); ok {
+			value = name
 		}
-		e.classes = append(e.classes, class)
+		e.names = append(e.names, value)
 	}
 	for _, name := range l.Columns {
-		e.columns = append(e.columns, jsontext.String(name))
+		e.columns = append(e.columns, ","+jsonString(name)+":")
 	}
 	return e
 }
 
+// forJavaScript escapes what JSON allows in strings and JavaScript did not.
+var forJavaScript = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`)
+
+// jsonString quotes valid UTF-8 for JSON and leaves < > & as they are.
+func jsonString(s string) string {
+	quoted, _ := jsontext.AppendQuote(nil, s)
+	return forJavaScript.Replace(string(quoted))
+}
+
 func (e *jsonLabels) Row(id []byte, classes []int) error {
-	var labels []jsontext.Token
+	e.begin(id)
 	for i, class := range classes {
-		labels = append(labels, e.columns[i], e.classes[class])
+		e.line = append(append(e.line, e.columns[i]...), e.names[class]...)
 	}
-	return e.write(id, labels...)
+	return e.end()
 }
 
 // set writes a line with a list of names.
 func (e *jsonLabels) set(id []byte, names []string) error {
-	labels := []jsontext.Token{e.columns[0], jsontext.BeginArray}
-	for _, name := range names {
-		labels = append(labels, jsontext.String(name))
+	e.begin(id)
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = jsonString(name)
 	}
-	return e.write(id, append(labels, jsontext.EndArray)...)
+	e.line = append(e.line, e.columns[0]+"["+strings.Join(quoted, ",")+"]"...)
+	return e.end()
 }
 
-// write writes a line.
-func (e *jsonLabels) write(id []byte, labels ...jsontext.Token) error {
-	line := append([]jsontext.Token{jsontext.BeginObject, e.id, jsontext.String(string(id))}, labels...)
-	for _, token := range append(line, jsontext.EndObject) {
-		if err := e.json.WriteToken(token); err != nil {
-			return err
-		}
+// begin begins a line with its id, end ends it.
+func (e *jsonLabels) begin(id []byte) {
+	e.line = append(e.line[:0], e.id...)
+	if needsNoQuotes(id) {
+		e.line = append(append(append(e.line, '"'), id...), '"')
+	} else {
+		e.line = append(e.line, jsonString(string(id))...)
 	}
-	return nil
+}
+
+func (e *jsonLabels) end() error {
+	e.line = append(e.line, "}\n"...)
+	_, err := e.w.Write(e.line)
+	return err
 }
 
 func (e *jsonLabels) End() error { return nil }

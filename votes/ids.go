@@ -120,6 +120,8 @@ func idRule(id string) string {
 	switch {
 	case id == "":
 		return "the query id is empty"
+	case len(id) <= maxIDBytes && needsNoQuotes(id): // most ids
+		return ""
 	case strings.TrimSpace(id) != id:
 		return fmt.Sprintf("query id %s has blanks around it, which are no part of an id", quote(id))
 	case len(id) > maxIDBytes:

@@ -68,6 +68,7 @@ type LabelFile struct {
 	stdout io.Writer
 	temp   []io.Closer // what goes with the end of the writing
 	opts   LabelOptions
+	id     []byte
 	n      int64
 	err    error // sticky
 	done   bool
@@ -196,7 +197,8 @@ func (f *LabelFile) row(id string, classes []int) {
 	case bad >= 0:
 		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), classes[bad], n-1)
 	default:
-		if err := f.enc.Row([]byte(id), classes); err != nil {
+		f.id = append(f.id[:0], id...)
+		if err := f.enc.Row(f.id, classes); err != nil {
 			f.err = fmt.Errorf("write labels: %w", err)
 			return
 		}

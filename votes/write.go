@@ -54,7 +54,7 @@ func (w *LabelWriter) Flush() error {
 		return errors.New("write labels: the writer was not made by NewLabelWriter")
 	}
 	if w.err != nil {
-		w.enc.csv.Flush()
+		w.enc.buf.Flush() // the rows before it
 	} else if err := w.enc.End(); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
