@@ -22,26 +22,24 @@ func TestScipyAgrees(t *testing.T) {
 		t.Skip(strings.TrimSpace(string(out)))
 	}
 	python := strings.TrimSpace(string(out))
-	for _, tc := range []struct {
-		k                  int
-		m, eps, delta, mu  float64
-		knownExpectedError float64 // NaN where only the two are compared
-	}{
-		{5, 2, 0.1, 1e-5, 0.75, math.NaN()},
-		{5, 2, 0.1, 0, 0.75, math.NaN()},
-		{5, 1.5, 0.5, 1e-3, 0.85, math.NaN()},
-		{6, 2, 0.1, 1e-5, 0.75, math.NaN()}, // a tie, l = 3, plays no part
-		{5, 3, 0.1, 0, 0.75, 0},             // m ≥ (K+1)/2 and Δ = 0: no noise is needed
-	} {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	args := []string{"-c", allAtOnce}
+	for _, tc := range scipyCases {
+		args = append(args, strings.Join([]string{strconv.Itoa(tc.k), number(tc.m), number(tc.eps), number(tc.delta),
+			number(tc.mu)}, " "))
+	}
+	text, err := exec.Command(python, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := strings.Fields(string(text))
+	if len(printed) != len(scipyCases) {
+		t.Fatalf("%d numbers for %d cases: %s", len(printed), len(scipyCases), text)
+	}
+	for i, tc := range scipyCases {
 		t.Run(fmt.Sprintf("K=%d,m=%g,eps=%g,delta=%g,mu=%g", tc.k, tc.m, tc.eps, tc.delta, tc.mu),
 			func(t *testing.T) {
-				number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-				text, err := exec.Command(python, "scipy_darrm.py",
-					strconv.Itoa(tc.k), number(tc.m), number(tc.eps), number(tc.delta), number(tc.mu)).Output()
-				if err != nil {
-					t.Fatal(err)
-				}
-				theirs, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+				theirs, err := strconv.ParseFloat(printed[i], 64)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,4 +60,25 @@ func TestScipyAgrees(t *testing.T) {
 				}
 			})
 	}
+}
+
+// allAtOnce runs the script for each of its arguments, which are the script's, in one process: scipy takes
+// longer to import than these cases take to solve.
+const allAtOnce = `
+import runpy, sys
+for args in sys.argv[1:]:
+    sys.argv = ["scipy_darrm.py", *args.split()]
+    runpy.run_path("scipy_darrm.py", run_name="__main__")
+`
+
+var scipyCases = []struct {
+	k                  int
+	m, eps, delta, mu  float64
+	knownExpectedError float64 // NaN where only the two are compared
+}{
+	{5, 2, 0.1, 1e-5, 0.75, math.NaN()},
+	{5, 2, 0.1, 0, 0.75, math.NaN()},
+	{5, 1.5, 0.5, 1e-3, 0.85, math.NaN()},
+	{6, 2, 0.1, 1e-5, 0.75, math.NaN()}, // a tie, l = 3, plays no part
+	{5, 3, 0.1, 0, 0.75, 0},             // m ≥ (K+1)/2 and Δ = 0: no noise is needed
 }
