@@ -46,7 +46,7 @@ type Plan struct {
 // ctx ends the calibration.
 func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Plan, error) {
 	if c.Parts.K() == 0 {
-		return nil, errors.New("no parts: use DisjointParts, OverlappingParts or NewParts")
+		return nil, errors.New("no parts: use DisjointParts or OverlappingParts")
 	}
 	if private == nil {
 		return nil, errors.New("no private records")
