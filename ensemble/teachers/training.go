@@ -1,6 +1,7 @@
 package teachers
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -127,10 +128,7 @@ func (p *Plan) trainAll(ctx context.Context, one func(context.Context, int) ([]f
 	if p.plans == nil {
 		return nil, errNoTeachers
 	}
-	workers := p.c.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+	workers := cmp.Or(p.c.Workers, runtime.GOMAXPROCS(0))
 	models, errs := make([][]float64, p.K()), make([]error, p.K())
 	var group errgroup.Group
 	group.SetLimit(workers)

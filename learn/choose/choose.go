@@ -9,6 +9,7 @@
 package choose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -135,9 +136,7 @@ func Method(p Problem) (Choice, error) {
 		c.Reason = "it covers that a record is added or removed"
 	}
 	c.Name, o.Rate = "dp-sgd", 1
-	if o.Neighbours == 0 {
-		o.Neighbours = accountant.ReplaceOne
-	}
+	o.Neighbours = cmp.Or(o.Neighbours, accountant.ReplaceOne)
 	return c, nil
 }
 

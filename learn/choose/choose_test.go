@@ -202,7 +202,7 @@ func TestChoicesLearn(t *testing.T) {
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "who is added or removed gets the promise of a replacement", File: "choose.go",
-			Old: "if o.Neighbours == 0 {", New: "if o.Neighbours >= 0 {",
+			Old: "o.Neighbours = cmp.Or(o.Neighbours, accountant.ReplaceOne)", New: "o.Neighbours = cmp.Or(accountant.ReplaceOne, o.Neighbours)",
 			Killer: "TestMethod"},
 		{Name: "the slopes of numbers have no bound", File: "choose.go", Old: `if p.Task == "linear" {
 		o.Clip`, New: `if p.Task == "lines" {

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -92,9 +93,7 @@ func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 	if !(c.Rate > 0 && c.Rate <= 1) {
 		return nil, check.Want("sampling rate", c.Rate, "in (0,1], or 0 for 256 records")
 	}
-	if t.Neighbours == 0 {
-		t.Neighbours = accountant.AddOrRemoveOne
-	}
+	t.Neighbours = cmp.Or(t.Neighbours, accountant.AddOrRemoveOne)
 	if c.Rate < 1 && t.Neighbours != accountant.AddOrRemoveOne {
 		return nil, check.Want("neighbours", t.Neighbours, "add or remove one record for dp-sgd below rate 1: its accountant knows Poisson samples "+
 			"under no other")

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -47,9 +48,7 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		return erm{}, check.Want("smoothing", smoothing, "0, or a finite Moreau parameter")
 	}
 	if prox, ok := t.link.(loss.Proximal); ok && (math.IsInf(t.link.Curvature(), 1) || smoothing > 0) {
-		if smoothing == 0 {
-			smoothing = math.Sqrt(float64(n)) * t.slope / t.Radius
-		}
+		smoothing = cmp.Or(smoothing, math.Sqrt(float64(n))*t.slope/t.Radius)
 		if t.link, err = loss.NewEnvelope(prox, smoothing); err != nil {
 			return erm{}, err
 		}
@@ -66,10 +65,7 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 
 // regularise sets λ, or the suggested one for 0.
 func (e *erm) regularise(lambda, suggested float64) error {
-	e.lambda = lambda
-	if lambda == 0 {
-		e.lambda = suggested
-	}
+	e.lambda = cmp.Or(lambda, suggested)
 	if !(e.lambda >= 1e-100 && e.lambda <= data.MaxMagnitude) {
 		return check.SettledBy(check.Want("lambda", lambda,
 			"above 0, or 0 beside a ball: the account rests on strong convexity"), "lambda", "set")

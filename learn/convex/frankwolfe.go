@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -123,10 +124,7 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 	c, s, n := p.c, &p.schedule, float64(p.n)
 	eps, logDelta := p.Target.Epsilon, -math.Log(p.Target.Delta)
 	vertices := math.Log(float64(c.Set.Vertices()))
-	s.Steps = c.Steps
-	if s.Steps == 0 {
-		s.Steps = int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta)))))
-	}
+	s.Steps = cmp.Or(c.Steps, int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta))))))
 	if s.Steps < 1 || s.Steps > maxSteps {
 		return check.Wantf("steps", s.Steps, "between 1 and %d", maxSteps)
 	}

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -120,9 +121,7 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		s.Alpha); err != nil {
 		return err
 	}
-	if p.c.StepFactor == 0 {
-		p.c.StepFactor = 1
-	}
+	p.c.StepFactor = cmp.Or(p.c.StepFactor, 1)
 	// The proof needs η/4, the largest step, to be at most 2/(βR²).
 	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 &&
 		p.c.StepFactor <= limit) {

@@ -126,15 +126,11 @@ func (c ProximallyGuided) plan(n, d int) (*proximalPlan, error) {
 		return nil, err
 	}
 	p := &proximalPlan{task: t, c: c}
-	if p.c.WeakConvexity == 0 {
-		p.c.WeakConvexity = t.link.WeakConvexity() * t.Radius * t.Radius
-	}
+	p.c.WeakConvexity = cmp.Or(p.c.WeakConvexity, t.link.WeakConvexity()*t.Radius*t.Radius)
 	if err := check.Positive("weak convexity rho", p.c.WeakConvexity); err != nil {
 		return nil, fmt.Errorf("%w: for a convex loss state one, or take phased-sgd", err)
 	}
-	if p.c.Norm == 0 {
-		p.c.Norm = 2
-	}
+	p.c.Norm = cmp.Or(p.c.Norm, 2)
 	if p.schedule, err = newProximalSchedule(p.c.Norm, n, d, t.Target.Epsilon, t.Target.Delta,
 		p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
 		return nil, err
@@ -145,9 +141,7 @@ func (c ProximallyGuided) plan(n, d int) (*proximalPlan, error) {
 		}
 		p.schedule.Rounds, p.schedule.Block = c.Rounds, n/c.Rounds
 	}
-	if p.c.Steps == 0 {
-		p.c.Steps = p.schedule.Block
-	}
+	p.c.Steps = cmp.Or(p.c.Steps, p.schedule.Block)
 	if err := check.Whole("steps", p.c.Steps, 1, math.MaxInt32); err != nil {
 		return nil, err
 	}

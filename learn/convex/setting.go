@@ -96,9 +96,7 @@ func (t *task) bounded(slope float64) error {
 
 // replaced resolves the relation of methods for which records are replaced or blanked.
 func (t *task) replaced() error {
-	if t.Neighbours == 0 {
-		t.Neighbours = accountant.ReplaceOne
-	}
+	t.Neighbours = cmp.Or(t.Neighbours, accountant.ReplaceOne)
 	if t.Neighbours != accountant.ReplaceOne && t.Neighbours != accountant.BlankOne {
 		return check.Want("neighbours", t.Neighbours,
 			"replace one record, or blank one: blocks of records are fixed by their number")

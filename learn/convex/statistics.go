@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -99,9 +100,7 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 	if c.Lambda != 0 && !train.InScale(c.Lambda) {
 		return nil, check.Want("lambda", c.Lambda, "0, or "+train.ScaleRule)
 	}
-	if p.Neighbours == 0 {
-		p.Neighbours = accountant.ReplaceOne
-	}
+	p.Neighbours = cmp.Or(p.Neighbours, accountant.ReplaceOne)
 	p.ridge = c.Lambda * float64(n)
 	return p, p.calibrate()
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -76,10 +77,7 @@ func (b *SparseBuilder) Add(columns []int32, values []float64, y float64) error 
 // Records returns the rows. The builder is not to be used afterwards.
 func (b *SparseBuilder) Records() (*Sparse, error) {
 	b = handle.Made(b)
-	b.s.d = b.Dim
-	if b.s.d == 0 {
-		b.s.d = b.largest
-	}
+	b.s.d = cmp.Or(b.Dim, b.largest)
 	if len(b.s.y) == 0 {
 		return nil, check.Want("number of records", 0, "at least 1")
 	}

@@ -1,6 +1,7 @@
 package federated
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -41,9 +42,7 @@ func (c Central) New(n, features int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Period == 0 {
-		c.Period = 1
-	}
+	c.Period = cmp.Or(c.Period, 1)
 	if err := check.Whole("period", c.Period, 1, maxRounds); err != nil {
 		return nil, err
 	}

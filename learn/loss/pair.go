@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -67,9 +68,7 @@ func ParsePair(name string) (Pair, error) {
 
 // NewPair returns the loss of a link for the class 1 and an orientation, "" being Symmetric.
 func NewPair(link Link, orientation Orientation) (Pair, error) {
-	if orientation == "" {
-		orientation = Symmetric
-	}
+	orientation = cmp.Or(orientation, Symmetric)
 	if orientation != Symmetric && orientation != Ordered {
 		return Pair{}, check.Want("orientation", fmt.Sprintf("%q", orientation), "symmetric or ordered")
 	}

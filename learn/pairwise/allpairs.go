@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -141,9 +142,7 @@ func (c FullBatch) plan(n, d int) (*phased, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Passes == 0 {
-		c.Passes = 1
-	}
+	c.Passes = cmp.Or(c.Passes, 1)
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
 		return nil, check.Want("passes", c.Passes, "in (0, 1e6], or 0 for 1")
 	}

@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -60,9 +61,7 @@ type SPAUC struct {
 func (c OLP) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
 func (c OLP) plan(n, d int) (*planned, error) {
-	if c.Buffer == 0 {
-		c.Buffer = 200
-	}
+	c.Buffer = cmp.Or(c.Buffer, 200)
 	return passesOver(c.Setting, "olp", n, d, c.Passes, &c.Schedule, c.Buffer,
 		[]any{c.Schedule, c.Buffer}, func(e *passRun, t, i int) {
 			olpStep(e, c.At(t), t, i)
@@ -73,9 +72,7 @@ func (c OLP) plan(n, d int) (*planned, error) {
 func (c OAM) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
 func (c OAM) plan(n, d int) (*planned, error) {
-	if c.Buffer == 0 {
-		c.Buffer = 100
-	}
+	c.Buffer = cmp.Or(c.Buffer, 100)
 	if err := check.Positive("weight", c.Weight); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -35,16 +36,12 @@ func (c Localized) plan(n, d int) (*phased, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Passes == 0 {
-		c.Passes = math.Log(4 / c.Target.Delta)
-	}
+	c.Passes = cmp.Or(c.Passes, math.Log(4/c.Target.Delta))
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
 		return nil, check.Wantf("passes", c.Passes, "in (0, %g], or 0 for ln(4/delta)", float64(maxPasses))
 	}
 	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
-	if c.Rule == "" {
-		c.Rule = Averaged
-	}
+	c.Rule = cmp.Or(c.Rule, Averaged)
 	p.rule = c.Rule
 	if p.noise, err = check.OneOf("noise", c.Noise, train.Calibrated, train.Printed); err != nil {
 		return nil, err

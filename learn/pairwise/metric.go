@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -71,9 +72,7 @@ func (c Metric) plan(n, d int) (*metricPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Threshold == 0 {
-		c.Threshold = c.Radius * c.Radius
-	}
+	c.Threshold = cmp.Or(c.Threshold, c.Radius*c.Radius)
 	g := 4 * c.Radius * c.Radius * (1 + train.Slack)
 	smooth := g * g / 4 * (1 + train.Slack)
 	limit := 8 / smooth * (1 - train.Slack) // the first phase takes a quarter

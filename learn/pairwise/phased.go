@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -94,9 +95,7 @@ func (c Cyclic) plan(n, d int) (*phased, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Passes == 0 {
-		c.Passes = cyclicPasses(n)
-	}
+	c.Passes = cmp.Or(c.Passes, cyclicPasses(n))
 	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
 		return nil, err
 	}

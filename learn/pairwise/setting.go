@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -105,9 +106,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 		return t, check.SettledBy(check.Want("pair loss", s.Loss.Name(),
 			"convex for a private method: steps on others may drive runs apart"), "pair loss=logistic")
 	}
-	if t.Neighbours == 0 {
-		t.Neighbours = accountant.ReplaceOne
-	}
+	t.Neighbours = cmp.Or(t.Neighbours, accountant.ReplaceOne)
 	if t.Neighbours != accountant.ReplaceOne {
 		return t, check.Want("neighbours", t.Neighbours,
 			"replace one record: blocks and pairs are fixed by the records' numbers")

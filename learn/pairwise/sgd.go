@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -154,9 +155,7 @@ func (c LocalizedSGD) plan(n, d int) (*planned, error) {
 	}
 	slope := min(p.slope, c.Loss.Slopes(2*c.Radius*c.Ball))
 	norm := slope * 2 * c.Radius
-	if c.Scale == 0 {
-		c.Scale = p.diameter() / (norm * math.Sqrt(float64(n)))
-	}
+	c.Scale = cmp.Or(c.Scale, p.diameter()/(norm*math.Sqrt(float64(n))))
 	if err := check.Positive("step size", c.Scale); err != nil {
 		return nil, err
 	}
@@ -203,9 +202,4 @@ func newOpen(s Setting, name string, n, d, rounds int, schedule *Schedule) (*pla
 }
 
 // passesOr10 returns the number of passes, by default the literature's ten.
-func passesOr10(passes int) int {
-	if passes == 0 {
-		return 10
-	}
-	return passes
-}
+func passesOr10(passes int) int { return cmp.Or(passes, 10) }

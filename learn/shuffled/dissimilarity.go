@@ -66,12 +66,8 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 	if o.Probes == nil {
 		o.Probes = [][]float64{make([]float64, private.Dim())}
 	}
-	if o.Permutations == 0 {
-		o.Permutations = 20
-	}
-	if o.Restarts == 0 {
-		o.Restarts = 3
-	}
+	o.Permutations = cmp.Or(o.Permutations, 20)
+	o.Restarts = cmp.Or(o.Restarts, 3)
 	r := Dissimilarity{Private: nd, Mean: make([]float64, n-nd), Max: make([]float64, n-nd),
 		Exact: n <= enumerable}
 	rng := stream.Seeded(o.Seed).Stream("dissimilarity", 0)

@@ -1,6 +1,7 @@
 package shuffled
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -93,9 +94,7 @@ func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Pla
 	if c.Task == nil {
 		return nil, errors.New("no task")
 	}
-	if c.Regularizer == nil {
-		c.Regularizer = geometry.NoRegularizer{}
-	}
+	c.Regularizer = cmp.Or[geometry.Regularizer](c.Regularizer, geometry.NoRegularizer{})
 	if private == nil || private.Len() == 0 {
 		return nil, errors.New("no private records")
 	}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +69,7 @@ func (g Grid) Run(ctx context.Context, objective func(x []float64) float64,
 	if g.Workers < 0 {
 		return nil, check.Want("workers", g.Workers, "≥ 0")
 	}
-	workers := g.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+	workers := cmp.Or(g.Workers, runtime.GOMAXPROCS(0))
 	// Every plan is checked before anything runs.
 	plans := make([]Algorithm, len(g.StepSizes))
 	for i, eta := range g.StepSizes {

@@ -45,12 +45,7 @@ func checkLocal(epsilon float64) error {
 }
 
 // rate returns γ, 1 where it is not stated.
-func (r Round) rate() float64 {
-	if r.Rate == 0 {
-		return 1
-	}
-	return r.Rate
-}
+func (r Round) rate() float64 { return cmp.Or(r.Rate, 1) }
 
 // together returns the number of streams that one batch feeds.
 func (r Round) together() int {

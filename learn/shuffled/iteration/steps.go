@@ -198,12 +198,7 @@ func (e Steps) String() string {
 		e.Epochs, e.Order, e.Private, e.Records, e.Noise, e.PublicNoise, e.Clip)
 }
 
-func (e Steps) mode() Mode {
-	if e.Mode == "" {
-		return Best
-	}
-	return e.Mode
-}
+func (e Steps) mode() Mode { return cmp.Or(e.Mode, Best) }
 
 // conversion returns the conversion of a named mode.
 func (e Steps) conversion() Conversion {

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,9 +112,7 @@ func (s *Selection) check() error {
 	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return err
 	}
-	if s.Share == 0 {
-		s.Share = DefaultShare
-	}
+	s.Share = cmp.Or(s.Share, DefaultShare)
 	if err := check.Open("share of the scores", s.Share, 0, 1); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package research
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -161,9 +162,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *cli.App) error {
 			row.set(b)
 		} else {
 			row.Refused = err.Error()
-			if first == nil {
-				first = err
-			}
+			first = cmp.Or(first, err)
 		}
 		rows = append(rows, row)
 		show(i+1, len(methods))

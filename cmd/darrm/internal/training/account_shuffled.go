@@ -243,7 +243,7 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			name = fmt.Sprintf("best: %s", r.report.Mode)
 		}
 		if r.Refused != "" {
-			table = append(table, []string{name, orDash(r.Conversion), "refused", "-", "-", "-", "-", "-",
+			table = append(table, []string{name, cmp.Or(r.Conversion, "-"), "refused", "-", "-", "-", "-", "-",
 				"-"})
 			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
 			continue
@@ -260,7 +260,7 @@ func (f *accountShuffled) render(w *terminal.Page, e iteration.Steps, rows []mod
 			alpha = fmt.Sprintf("%.5g", r.report.Alpha)
 		}
 		table = append(table, []string{
-			name, orDash(r.Conversion), orInf(r.report.Cost.Epsilon), fmt.Sprintf("%.6g", r.report.Noise),
+			name, cmp.Or(r.Conversion, "-"), orInf(r.report.Cost.Epsilon), fmt.Sprintf("%.6g", r.report.Noise),
 			fmt.Sprintf("%.6g", r.report.PublicNoise),
 			fmt.Sprintf("%.4g", r.report.Amplification), rho, alpha, released,
 		})
@@ -288,12 +288,4 @@ func orInf(x float64) string {
 		return "inf"
 	}
 	return num.Outward(x, 6, true)
-}
-
-// orDash writes "-" for an empty text.
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

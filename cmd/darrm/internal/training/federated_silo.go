@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
@@ -169,9 +170,7 @@ func (f *siloFlags) records(c *cobra.Command, a *cli.App, p *rounds.Run) (*data.
 		if o.prepare = columns.Preparation; o.prepare != nil && f.Response != "" {
 			o.prepare = o.prepare.With(true, f.Response)
 		}
-		if f.Response == "" {
-			f.Response = columns.Response()
-		}
+		f.Response = cmp.Or(f.Response, columns.Response())
 	}
 	records, err := f.read(c, a, f.private, f.labels, o)
 	if err == nil && columns.Intercept {

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -226,25 +227,20 @@ func (f *ShuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regulariz
 		return nil, cli.Usagef("radius = %v, but it must be above 0", f.Radius)
 	}
 	for _, r := range []struct {
-		flag string
-		reg  geometry.Regularizer
-	}{{"l1", geometry.L1{Lambda: f.l1}}, {"l2", geometry.L2{Lambda: f.l2}},
-		{"ball", geometry.Ball{Radius: f.ball}}} {
-		if !changed(r.flag) {
+		flag  string
+		value float64
+		reg   geometry.Regularizer
+	}{{"l1", f.l1, geometry.L1{Lambda: f.l1}}, {"l2", f.l2, geometry.L2{Lambda: f.l2}},
+		{"ball", f.ball, geometry.Ball{Radius: f.ball}}} {
+		switch {
+		case !changed(r.flag):
 			continue
-		}
-		if stated != nil {
+		case stated != nil:
 			return nil, cli.Usagef("--l1, --l2 and --ball exclude each other")
+		case r.flag != "ball" && (!(r.value >= 0) || math.IsInf(r.value, 1)):
+			return nil, cli.Usagef("%s = %v, but it must be finite and ≥ 0", r.flag, r.value)
 		}
 		stated = r.reg
-	}
-	for _, x := range []struct {
-		name  string
-		value float64
-	}{{"l1", f.l1}, {"l2", f.l2}} {
-		if !(x.value >= 0) || math.IsInf(x.value, 1) {
-			return nil, cli.Usagef("%s = %v, but it must be finite and ≥ 0", x.name, x.value)
-		}
 	}
 	return stated, nil
 }
@@ -271,11 +267,7 @@ func (f *ShuffledFlags) Take(set datasets.Set, shared bool) (*data.Records, erro
 func (f *ShuffledFlags) Complete() shuffled.Config {
 	o := f.config
 	o.Task, o.Start, o.Radius, o.SharedRecords = f.Set.Task, f.Set.Start, f.bound, f.shared
-	for _, r := range []geometry.Regularizer{f.Set.Regularizer, geometry.NoRegularizer{}} {
-		if o.Regularizer == nil {
-			o.Regularizer = r
-		}
-	}
+	o.Regularizer = cmp.Or[geometry.Regularizer](o.Regularizer, f.Set.Regularizer, geometry.NoRegularizer{})
 	return o
 }
 
