@@ -56,7 +56,7 @@ func (c *cell) setBool(yes bool) {
 // class returns the class that the cell names, or -1.
 func (c *cell) class(l *classList) int {
 	switch c.kind {
-	case textCell:
+	case textCell, numberCell:
 		return l.of(c.text)
 	case intCell, boolCell:
 		return l.ofInt(c.n)
@@ -65,8 +65,6 @@ func (c *cell) class(l *classList) int {
 			return l.ofInt(n)
 		}
 		return l.of(c.plain())
-	case numberCell:
-		return l.of(c.text)
 	}
 	return -1
 }

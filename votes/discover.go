@@ -44,16 +44,7 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	if o.tally != nil {
 		kinds = s.sharing(free)
 	}
-	name := func(i int) string {
-		if s.names == nil {
-			return fmt.Sprintf("#%d", free[i]+1)
-		}
-		return s.names[free[i]]
-	}
-	names := make([]string, len(free))
-	for i := range free {
-		names[i] = name(i)
-	}
+	names := s.namesOf(free)
 	by := number(names)
 	var votes, others []int // of free
 	id := -1
@@ -204,12 +195,11 @@ func stated(s *columnSet, at int) string {
 
 // waysToState returns the ways to state columns of votes in this order, the shortest first.
 func (s *columnSet) waysToState(at []int) (ways [][]string) {
-	named := s.names != nil
-	if named {
-		names := make([]string, len(at))
-		for i := range at {
-			names[i] = s.names[at[i]]
-		}
+	list, named := make([]string, len(at)), s.names != nil // which always fits
+	for i := range at {
+		list[i] = stated(s, at[i])
+	}
+	if names := s.namesOf(at); named {
 		if by := number(names); len(at) > 2 && by.order() != nil {
 			if stem := by.stems[0]; stem != "" {
 				ways = append(ways, []string{stem + "*"})
@@ -222,10 +212,6 @@ func (s *columnSet) waysToState(at []int) (ways [][]string) {
 		ways = append(ways, []string{fmt.Sprintf("#%d..#%d", at[0]+1, at[len(at)-1]+1)})
 	}
 	if named && len(at) <= 8 { // names say more than places
-		var list []string
-		for _, i := range at {
-			list = append(list, stated(s, i))
-		}
 		ways = append([][]string{list}, ways...)
 		if len(ways) > 1 && strings.HasSuffix(ways[1][0], "*") {
 			ways[0], ways[1] = ways[1], ways[0]
@@ -238,10 +224,6 @@ func (s *columnSet) waysToState(at []int) (ways [][]string) {
 		states, wrong := s.several(way[0])
 		return wrong != nil || !slices.Equal(states, at) || slices.Contains(s.names, way[0])
 	})
-	list := make([]string, len(at)) // always fits
-	for i := range at {
-		list[i] = stated(s, at[i])
-	}
 	return append(ways, list)
 }
 

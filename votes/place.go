@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,11 +102,7 @@ func (s *columnSet) several(spec string) ([]int, *fault) {
 				among = append(among, at)
 			}
 		}
-		names := make([]string, len(among))
-		for i, at := range among {
-			names[i] = s.names[at]
-		}
-		if order := number(names).order(); len(order) > 0 {
+		if order := number(s.namesOf(among)).order(); len(order) > 0 {
 			places := slices.Clone(among)
 			for i, of := range order {
 				among[i] = places[of]
@@ -120,6 +117,17 @@ func (s *columnSet) several(spec string) ([]int, *fault) {
 		return nil, faultf(-1, "%s: no %s of votes is among these (%s)", quote(spec), s.what, pVoteColumns)
 	}
 	return free, nil
+}
+
+// namesOf returns the names of columns, #1 for the first of those without names.
+func (s *columnSet) namesOf(columns []int) []string {
+	names := make([]string, len(columns))
+	for i, at := range columns {
+		if names[i] = fmt.Sprintf("#%d", at+1); s.names != nil {
+			names[i] = s.names[at]
+		}
+	}
+	return names
 }
 
 // numbered returns the columns of one stem from one name's number to another's, in that order; nil

@@ -44,10 +44,7 @@ func (s *columnSet) teachers(o *Options, classes *classList) ([]int, *fault) {
 		return nil, faultf(-1, "%d columns of votes, but K = %d teachers are expected: %s", len(free), k,
 			how)
 	}
-	names := make([]string, len(free))
-	for i, at := range free {
-		names[i] = s.names[at]
-	}
+	names := s.namesOf(free)
 	by := number(names)
 	if order := by.order(); order != nil {
 		at := make([]int, len(free))
