@@ -96,15 +96,13 @@ func (b *Batch) ID(i int) string {
 // have most. Missing votes do not count. It is not private.
 func (b *Batch) Majority(i int) int {
 	b = handle.Made(b)
-	best, most, tie := -1, -1, false
-	for c, n := range b.Row(i) {
-		if n > most {
-			best, most, tie = c, n, false
-		} else if n == most {
-			tie = true
+	best, row := -1, b.Row(i)
+	for c, n := range row {
+		if best < 0 || n > row[best] {
+			best = c
 		}
 	}
-	if tie {
+	if best >= 0 && slices.Contains(row[best+1:], row[best]) {
 		return -1
 	}
 	return best

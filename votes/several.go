@@ -25,15 +25,13 @@ const labelIDSeparator = "/"
 func (o *Options) CheckSeveral() error {
 	o = handle.Made(o)
 	if len(o.Labels) == 0 {
-		for _, x := range []struct {
-			given bool
-			p     check.Parameter
-		}{{o.MostYes != 0, pMostYes}, {o.Separator != "", pSeparator}, {o.Missing == MissingNo, pMissing}} {
-			if x.given && x.p == pMissing {
-				return check.Namedf("%s no goes with %s: a blank is no to each of them", pMissing, pLabels)
-			} else if x.given {
-				return check.Namedf("%s goes with %s", x.p, pLabels)
-			}
+		switch {
+		case o.MostYes != 0:
+			return check.Namedf("%s goes with %s", pMostYes, pLabels)
+		case o.Separator != "":
+			return check.Namedf("%s goes with %s", pSeparator, pLabels)
+		case o.Missing == MissingNo:
+			return check.Namedf("%s no goes with %s: a blank is no to each of them", pMissing, pLabels)
 		}
 		return o.checkYesFrom()
 	}
@@ -110,12 +108,7 @@ func CheckLabels(names []string, mostYes int, same []Spelling) error {
 }
 
 // separator returns what stands between the names in a cell.
-func (o *Options) separator() string {
-	if o.Separator == "" {
-		return DefaultSeparator
-	}
-	return o.Separator
-}
+func (o *Options) separator() string { return cmp.Or(o.Separator, DefaultSeparator) }
 
 // labelSet reads the votes of a teacher on all labels of a question. It is safe for concurrent use.
 type labelSet struct {
@@ -158,42 +151,36 @@ func FirstLabels(yes []int, most int) []int {
 
 // parse appends the labels of a cell with a set to yes. A blank is missing, and no label.
 func (s *labelSet) parse(c *cell, yes []int) (labels []int, missing bool, rule check.Text) {
-	add := func(one *cell) bool {
-		label := one.class(s.list)
-		switch {
-		case label < 0 && strings.TrimSpace(one.plain()) == "":
-			rule = check.Named("the set %s has an empty name between its separators (%s)", c, quote(s.separator))
-		case label < 0:
-			rule = check.Named("%s %s", one, s.list.noneOf("labels"))
-		case slices.Contains(yes, label):
-			rule = check.Named("the set %s has the label %s twice", c, quote(s.list.names[label]))
-		default:
-			yes = append(yes, label)
-			return true
-		}
-		return false
-	}
+	one := []cell{*c}
 	switch {
 	case c.kind == textCell && strings.Contains(c.text, s.separator) && s.list.of(c.text) < 0:
+		one = one[:0]
 		for name := range strings.SplitSeq(c.text, s.separator) {
-			if !add(&cell{text: name}) {
-				break
-			}
+			one = append(one, cell{text: name})
 		}
 	case c.kind == otherCell && strings.HasPrefix(c.text, "["): // a list of JSON
 		var names []string
 		if json.Unmarshal([]byte(c.text), &names) != nil {
 			return yes, false, check.Named("%s is no list of names", c)
 		}
+		one = one[:0]
 		for _, name := range names {
-			if !add(&cell{text: name}) {
-				break
-			}
+			one = append(one, cell{text: name})
 		}
 	case c.class(s.list) < 0 && s.list.isMissing(c):
 		return yes, true, rule
-	default:
-		add(c)
+	}
+	for i := range one {
+		switch label := one[i].class(s.list); {
+		case label < 0 && strings.TrimSpace(one[i].plain()) == "":
+			return yes, false, check.Named("the set %s has an empty name between its separators (%s)", c, quote(s.separator))
+		case label < 0:
+			return yes, false, check.Named("%s %s", &one[i], s.list.noneOf("labels"))
+		case slices.Contains(yes, label):
+			return yes, false, check.Named("the set %s has the label %s twice", c, quote(s.list.names[label]))
+		default:
+			yes = append(yes, label)
+		}
 	}
 	return yes, false, rule
 }
