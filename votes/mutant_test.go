@@ -82,7 +82,7 @@ func TestMutantsDie(t *testing.T) {
 			Old: "return !s.failed && !s.differ &&", New: "return !s.failed &&", Killer: "TestLookAtCounts"},
 		{Name: "NA beside words is no answer, without a question", File: "ask.go", Old: "case word:",
 			New: "case false:", Killer: "TestLookAtValues"},
-		{Name: "what is proposed is not tried", File: "survey.go", Old: "if l.ctx.Err() != nil {",
+		{Name: "what is proposed is not tried", File: "reading.go", Old: "if l.ctx.Err() != nil {",
 			New: "if true {", Killer: "TestProposalsAreTried"},
 		{Name: "K settles that y is a vote beside t1, t2 and t3", File: "teachers.go",
 			Old: `(o.LabelColumn != "" || 2*by.largest() < len(free))`, New: "true",
