@@ -40,7 +40,7 @@ func openColumns(f *format.Format) opener {
 		d := &columnDecoder{fileInfo: info, src: s, file: file, all: file.Columns(),
 			reopen: func() (format.File, error) { return f.Open(at, size) }}
 		d.total = file.Rows()
-		if err := d.resolveColumns(d.reopen); err != nil {
+		if err := d.resolveColumns(); err != nil {
 			return nil, err
 		}
 		d.perTask = min(d.batchRows(max(d.roles.Width, len(d.read))), 1<<13)
@@ -51,13 +51,13 @@ func openColumns(f *format.Format) opener {
 	}
 }
 
-// resolveColumns decides which column holds what. again opens the file once more, to look into it.
-func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error {
+// resolveColumns decides which column holds what.
+func (d *columnDecoder) resolveColumns() error {
 	var failed error
 	set := &columnSet{what: "column", n: len(d.all), sample: d.sample,
 		isList: func(at int) bool { return d.all[at].List },
 		items: func(at int) (n int) {
-			n, failed = firstItems(again, at)
+			n, failed = d.firstItems(at)
 			return n
 		}}
 	for i := range d.all {
@@ -85,16 +85,21 @@ func (d *columnDecoder) resolveColumns(again func() (format.File, error)) error 
 	return nil
 }
 
-// firstItems returns the number of items of a list in the first row of a file.
-func firstItems(again func() (format.File, error), at int) (int, error) {
-	file, err := again()
+// head returns the first rows of a column. It opens the file once more, whose rows are still to be read.
+func (d *columnDecoder) head(column, n int) (format.Chunk, int, error) {
+	file, err := d.reopen()
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	if fault := file.Columns()[at].Fault; fault != "" {
+	return file.Next([]int{column}, n)
+}
+
+// firstItems returns the number of items of a list in the first row.
+func (d *columnDecoder) firstItems(column int) (int, error) {
+	if fault := d.all[column].Fault; fault != "" {
 		return 0, format.Errorf("%s", fault)
 	}
-	chunk, _, err := file.Next([]int{at}, 1)
+	chunk, _, err := d.head(column, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -131,11 +136,7 @@ func (d *columnDecoder) sample(column int) []cell {
 	if d.all[column].Fault != "" || d.all[column].List { // neither a vote nor an id
 		return []cell{{kind: otherCell}, {kind: otherCell}}
 	}
-	file, err := d.reopen() // whose rows are still to be read
-	if err != nil {
-		return nil
-	}
-	head, rows, err := file.Next([]int{column}, sampled)
+	head, rows, err := d.head(column, sampled)
 	if err != nil {
 		return nil
 	}

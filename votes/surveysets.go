@@ -61,23 +61,19 @@ func (m *setMarks) separator() string {
 
 // parts returns the names in a cell, none of a blank one.
 func (t *tally) parts(c *cell) []cell {
-	s := labelSet{list: unknownClasses(), separator: t.split}
-	if c.kind == otherCell {
-		list := strings.TrimSpace(strings.Trim(c.text, "[]"))
-		if list == "" {
-			return nil
-		}
-		var parts []cell
-		for name := range strings.SplitSeq(list, ",") {
-			parts = append(parts, cell{text: strings.Trim(strings.TrimSpace(name), `"`)})
-		}
-		return parts
-	}
-	if s.list.isMissing(c) {
+	names := strings.Split(c.plain(), t.split)
+	list := strings.TrimSpace(strings.Trim(c.text, "[]"))
+	switch {
+	case c.kind == otherCell && list == "", c.kind != otherCell && unknownClasses().isMissing(c):
 		return nil
+	case c.kind == otherCell:
+		names = strings.Split(list, ",")
+		for i, name := range names {
+			names[i] = strings.Trim(strings.TrimSpace(name), `"`)
+		}
 	}
 	var parts []cell
-	for name := range strings.SplitSeq(c.plain(), s.separator) {
+	for _, name := range names {
 		parts = append(parts, cell{text: name})
 	}
 	return parts

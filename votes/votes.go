@@ -87,7 +87,7 @@ import (
 //
 //	format        decoder                     a row means what … says
 //	CSV, TSV      csv.go, fast in csvfast.go  encoding/csv
-//	JSON Lines    jsonl.go                    jsontext
+//	JSON Lines    jsonl.go, jsonline.go       jsontext
 //	npy, npz      npy.go, npz.go              NumPy Enhancement Proposal 1, archive/zip
 //	typed columns columns.go                  the package that registers the format, such as votes/parquet
 
