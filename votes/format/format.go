@@ -91,8 +91,9 @@ type Value struct {
 // there are.
 const StampLayout = "2006-01-02T15:04:05.999999999"
 
-// Stamp writes the timestamp of n units after the beginning of 1970.
+// Stamp writes the timestamp of n units after the beginning of 1970. A unit is at least a nanosecond.
 func Stamp(n int64, unit time.Duration) string {
+	unit = max(unit, time.Nanosecond)
 	t := time.Unix(n*int64(unit/time.Second), 0)
 	if unit < time.Second {
 		per := int64(time.Second / unit)
