@@ -17,10 +17,9 @@ import (
 // number of teachers. Beside as many columns of votes, another column is refused unless these
 // options give its kind.
 type ReadOptions struct {
-	Format, Compression     string
-	Header, Layout          string
-	IDColumn, LabelColumn   string
-	ZerosColumn, OnesColumn string
+	Format, Compression   string
+	Header, Layout        string
+	IDColumn, LabelColumn string
 	// Classes are the names of the classes, in order. Defaults to "0" and "1"; there must be as many
 	// as the table has.
 	Classes []string
@@ -36,8 +35,7 @@ type ReadOptions struct {
 // resolve returns the options of package votes for K teachers.
 func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 	out = votes.Options{
-		K: k, IDColumn: o.IDColumn, LabelColumn: o.LabelColumn, ZerosColumn: o.ZerosColumn,
-		OnesColumn: o.OnesColumn,
+		K: k, IDColumn: o.IDColumn, LabelColumn: o.LabelColumn,
 		// All ids of all files are compared by the first pipeline.
 		TrustIDs: true,
 		NoTruth:  true,

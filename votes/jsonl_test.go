@@ -39,7 +39,7 @@ func TestReadJSONL(t *testing.T) {
 		{"counts by key", `{"ones":8,"zeros":3,"truth":0}`, Options{Layout: LayoutCounts},
 			all{K: 11, Counts: []int{3, 8}, Labels: []int{0}, N: 1}},
 		{"counts by other keys", `{"yes":8,"no":3}`,
-			Options{Layout: LayoutCounts, ZerosColumn: "no", OnesColumn: "yes"},
+			Options{Layout: LayoutCounts, VoteColumns: []string{"no", "yes"}},
 			all{K: 11, Counts: []int{3, 8}, N: 1}},
 		{"other list", `{"v":[1,0],"x":1}`, Options{VotesColumn: "v", LabelColumn: "x"},
 			all{K: 2, Counts: []int{1, 1}, Labels: []int{1}, N: 1}},

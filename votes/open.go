@@ -118,9 +118,6 @@ func (o Options) resolve() (Options, *classList, error) {
 	if err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}
-	if o.ZerosColumn != "" {
-		o.VoteColumns = []string{o.ZerosColumn, o.OnesColumn}
-	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}

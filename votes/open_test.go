@@ -132,8 +132,6 @@ func TestOpenRefuses(t *testing.T) {
 		"class with NUL": {Options{Classes: []string{"a", "\x00"}}, []string{a},
 			"valid UTF-8 without"},
 		"class with spaces": {Options{Classes: []string{"a", " b"}}, []string{a}, "without spaces"},
-		"three zeros": {Options{Layout: LayoutCounts, Classes: IntegerClasses(3),
-			ZerosColumn: "1", OnesColumn: "2"}, []string{a}, "for 3 classes, want 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Open(ctx, tt.opts, tt.paths...)

@@ -164,9 +164,6 @@ type Options struct {
 	// a vote, in their order: a query whose only vote goes away then goes away too, so that no release
 	// may be made of them.
 	QueryIDs []string
-	// ZerosColumn and OnesColumn are another way to write VoteColumns for LayoutCounts
-	// of two classes.
-	ZerosColumn, OnesColumn string
 	// Classes are the classes' names in order; a vote is one of them. Defaults
 	// to "0" and "1". A number stands for its decimal text, a boolean for 0 or 1.
 	//
@@ -271,19 +268,7 @@ func (o *Options) check() error {
 	if err := cmp.Or(o.checkLong(), o.CheckSeveral()); err != nil {
 		return err
 	}
-	switch {
-	case !counts && (o.ZerosColumn != "" || o.OnesColumn != ""):
-		return errors.New("columns of zeros and ones need the layout counts")
-	case (o.ZerosColumn == "") != (o.OnesColumn == ""):
-		return fmt.Errorf("column of zeros %s and of ones %s: give both or neither", quote(o.ZerosColumn),
-			quote(o.OnesColumn))
-	case o.ZerosColumn != "" && len(o.Classes) != 0 && len(o.Classes) != 2:
-		return fmt.Errorf("columns of zeros and ones for %d classes, want 2", len(o.Classes))
-	case o.ZerosColumn == NoColumn || o.OnesColumn == NoColumn:
-		return errors.New("the layout counts needs a column of zeros and one of ones")
-	case len(o.VoteColumns) > 0 && o.ZerosColumn != "":
-		return errors.New("columns of counts are given twice: as vote columns, and as zeros and ones")
-	case len(o.VoteColumns) > 0 && o.VotesColumn != "":
+	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
 		return check.Namedf("%s = %s (one list or array of all votes) and %s (one for each teacher): "+
 			"give one of them", pVotesColumn, quote(o.VotesColumn), pVoteColumns)
 	}
@@ -328,8 +313,7 @@ func (o *Options) isTruth(name string) bool {
 type columnOption struct{ role, spec string }
 
 func (o *Options) columns() []columnOption {
-	all := []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn},
-		{"ones", o.OnesColumn}}
+	all := []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}}
 	for _, spec := range o.VoteColumns {
 		all = append(all, columnOption{"vote", spec})
 	}

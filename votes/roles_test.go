@@ -363,7 +363,6 @@ func TestColumnsThatAreCounts(t *testing.T) {
 		{"no|yes", Options{}, nil, "with the zeros"},
 		{"no|yes", Options{K: 3}, nil, "with the zeros"},
 		{"no|yes", Options{VoteColumns: []string{"yes", "no"}}, []int{2, 1}, ""},
-		{"no|yes", Options{ZerosColumn: "no", OnesColumn: "yes"}, []int{1, 2}, ""},
 		{"no|yes|maybe", Options{VoteColumns: []string{"no", "yes"}}, []int{1, 2}, ""},
 		{"no|yes|maybe", Options{VoteColumns: []string{"no", "yes", "maybe"}}, nil,
 			"3 columns of counts are listed, want 2"},
@@ -389,11 +388,9 @@ func TestColumnsThatAreCounts(t *testing.T) {
 
 func TestVoteColumnsOptions(t *testing.T) {
 	for name, opts := range map[string]Options{
-		"empty":      {VoteColumns: []string{"t1", " "}},
-		"none":       {VoteColumns: []string{"-"}},
-		"and a list": {VoteColumns: []string{"t1"}, VotesColumn: "votes"},
-		"and zeros and ones": {Layout: LayoutCounts, VoteColumns: []string{"1", "2"}, ZerosColumn: "1",
-			OnesColumn: "2"},
+		"empty":               {VoteColumns: []string{"t1", " "}},
+		"none":                {VoteColumns: []string{"-"}},
+		"and a list":          {VoteColumns: []string{"t1"}, VotesColumn: "votes"},
 		"name without header": {Header: HeaderNo, VoteColumns: []string{"1", "t2"}},
 	} {
 		var p *ParseError

@@ -127,7 +127,7 @@ func TestAllThatIsSaidOfOptions(t *testing.T) {
 		{IDColumn: "t1"}, {IDColumn: NoColumn, LabelColumn: NoColumn}, {LabelColumn: "x"}, {NoTruth: true},
 		{VotesColumn: "votes"}, {VotesColumn: "votes", Layout: LayoutWide, NoTruth: true, LabelColumn: "label"}, {VotesColumn: "y"},
 		{VoteColumns: []string{"t1", "t2"}, KeepVotes: true},
-		{VoteColumns: []string{"t*"}}, {VoteColumns: []string{"#2..#4"}}, {VoteColumns: []string{"t9"}}, {ZerosColumn: "zeros", OnesColumn: "ones", Layout: LayoutCounts},
+		{VoteColumns: []string{"t*"}}, {VoteColumns: []string{"#2..#4"}}, {VoteColumns: []string{"t9"}}, {VoteColumns: []string{"zeros", "ones"}, Layout: LayoutCounts},
 		{Layout: LayoutLong, VoteColumn: "vote", TeacherColumn: "label"},
 		{Classes: []string{"0", "1", "2"}, KeepVotes: true}, {Classes: []string{"1"}}, {Labels: []string{"0", "1"}, Separator: ";", KeepVotes: true},
 		{Labels: []string{"0", "1"}, Separator: ";", MostYes: 1}, {Labels: []string{"0", "1"}, Separator: ";", Classes: IntegerClasses(2)},
