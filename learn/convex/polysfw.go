@@ -92,42 +92,6 @@ func (p *polySFWPlan) printedScale(r int) float64 {
 		math.Sqrt(-math.Log(p.Target.Delta)) / (float64(p.c.Batches.Size) * p.Target.Epsilon)
 }
 
-// influence sums a record's privacy losses in a round, over the steps from the one that reads it.
-type influence struct {
-	pure, rho float64 // Σε and Σρ of the worst batch
-}
-
-// influences returns the worst batch's Σε and Σρ for a round of the given batch sizes and
-// noise scale: the source's uniform account (every step as bad as the worst) gives √2·ε, this
-// keeps its noise.
-//
-// A record of batch k moves the estimate of step k by at most moved_k, and at a later step t by
-// that times Π_{j=k+1..t}(1-η_j): given the vertices chosen, iterates and the gradients of all
-// other records are the same for neighbours. Scores ⟨v, G⟩/s·2³⁰ change by at most D times
-// that, in their range, and by rounding: 1/2 unit and float errors, for two vertices in two
-// worlds. The batches of a round do not compose in parallel, since the estimate carries over;
-// rounds do, since each starts a new estimate.
-func (s smooth) influences(sizes []float64, scale, float float64, c choice) (worst influence) {
-	unit := 1.0
-	if c.rule == Sup {
-		unit = 2
-	}
-	fixed := unit * (4*float/scale + 3.0/selectionScale)
-	// Σ_{t≥k} of the products, and of their squares, from the last step backwards.
-	sum, squares, steps := 0.0, 0.0, 0.0
-	for k := len(sizes) - 1; k >= 0; k-- {
-		keep := 1 - stepSize(k+1)
-		sum, squares, steps = 1+keep*sum, 1+keep*keep*squares, steps+1
-		first := unit * s.diameter * s.movedBy(k, sizes[k]) / scale
-		pure := first*sum + fixed*steps
-		worst.pure = max(worst.pure, pure*(1+slack))
-		// Σ(x+f)² = Σx² + 2fΣx + kf².
-		worst.rho = max(worst.rho, c.rho(1)*(first*first*squares+2*fixed*first*sum+fixed*fixed*steps)*
-			(1+slack))
-	}
-	return worst
-}
-
 // floatError bounds the error of a score's float arithmetic, in the units of scores: the
 // estimate is at most L0·R+L1·D in norm, each step rounds it a few times, and a score is a
 // product with a vertex.
@@ -248,21 +212,6 @@ func (p *polySFWPlan) roundEpsilon(i influence) (float64, error) {
 	return min(i.pure, eps), err
 }
 
-// influenceCurve is the event of a run where a record is in one of several parts. Part i is pure_i-DP
-// and ρ_i-zCDP: no divergence is above the largest of theirs.
-func influenceCurve(relation accountant.Relation, theorem string,
-	parts []influence) (accountant.Event, error) {
-	points := make([]accountant.CurvePoint, 0, curveOrders)
-	for i := range curveOrders {
-		alpha, rho := curveOrder(i), 0.0
-		for _, p := range parts {
-			rho = max(rho, min(p.pure, alpha*p.rho)*(1+0x1p-48))
-		}
-		points = append(points, accountant.CurvePoint{Alpha: alpha, Rho: rho})
-	}
-	return accountant.NewCurve(relation, theorem, points)
-}
-
 // Plan returns the plan for others.
 func (p *polySFWPlan) Plan() Plan {
 	return Plan{Price: p.price.Clone(), Rows: p.Compare, Train: p.dense(p.TrainSparse),
@@ -376,29 +325,4 @@ func (p *polySFWPlan) scores(scores []int64, estimate []float64, scale float64) 
 		}
 		scores[i] = int64(math.Round(s / scale * selectionScale))
 	}
-}
-
-// largestRho returns a ρ near the largest that meets the target, from below.
-func largestRho(relation accountant.Relation, target accountant.Cost) (float64, error) {
-	low, err := accountant.ZCDPFor(target) // by the older conversion, so it fits
-	if err != nil {
-		return 0, err
-	}
-	s := train.Search{Start: low, Least: low / 2, Most: 4 * low, Growing: true, Tolerance: 1e-9}
-	rho, _, err := train.Calibrate(context.Background(), target.Epsilon, s,
-		func(rho float64) (float64, error) { return rhoEpsilon(relation, rho, target.Delta) })
-	if err != nil {
-		return 0, fmt.Errorf("no rho meets %v: %w", target, err)
-	}
-	return rho, nil
-}
-
-// rhoEpsilon returns ε of ρ-zCDP at δ, by the tight conversion.
-func rhoEpsilon(relation accountant.Relation, rho, delta float64) (float64, error) {
-	curve, err := zcdpCurve(relation, rho, "zero-concentrated differential privacy")
-	if err != nil {
-		return 0, err
-	}
-	best, err := train.LeastEpsilon(curve, relation, delta, accountant.MethodRDP)
-	return best.Cost.Epsilon, err
 }
