@@ -34,7 +34,7 @@ func TestLookAtCounts(t *testing.T) {
 		{"numbered columns", file("id,t1,t2,t3\ni%d,%d,%d,%d", 6, ""), "are these counts", "t1,t2,t3"},
 		{"few rows of numbered columns", file("id,t1,t2,t3\ni%d,%d,%d,%d", 4, ""), "", ""},
 		{"other sums", file("id,t1,t2,t3\ni%d,%d,%d,%d", 6, "x,1,1,1\n"), "", ""},
-		{"missing votes", file("id,n0,n1,n2\ni%d,%d,%d,%d", 6, "x,1,1,1\n"), "are these counts of votes for each class? " +
+		{"missing votes", file("id,n0,n1,n2\ni%d,%d,%d,%d", 6, "x,1,1,2\n"), "are these counts of votes for each class? " +
 			"Their sums differ", ""},
 		{"votes", "id,t1,t2\na,0,1\nb,1,0\nc,1,0\nd,1,0\ne,1,0\nf,1,0\n", "", ""},
 	} {
