@@ -281,53 +281,6 @@ func unknownClasses() *classList {
 	return c
 }
 
-// discoverHeader decides whether the first row has names, by the values below it. ok is false where
-// they do not tell.
-func (r *rowReader) discoverHeader(row []string) (header, ok bool) {
-	for _, name := range row {
-		if isUsual(strings.TrimSpace(name), slices.Concat(idNames, truthNames)...) {
-			r.opts.found.header = HeaderYes
-			return true, true
-		}
-	}
-	set := &columnSet{what: "column", n: len(row), sample: r.sample}
-	all := set.unassigned()
-	kinds := set.sharing(all)
-	below := make(map[string]bool)
-	for i := range all {
-		if kinds[i].canVote && kinds[i].values != nil {
-			for value := range kinds[i].values {
-				below[value] = true
-			}
-		}
-	}
-	unknown := unknownClasses()
-	cells, occur, usual := make(map[string]bool), 0, true
-	n := 0
-	for i := range all {
-		cell := canonical(row[i])
-		if !kinds[i].canVote || unknown.isMissingText(cell) {
-			continue
-		}
-		if n++; below[cell] {
-			occur++
-		}
-		cells[cell] = true
-		usual = usual && (cell == "0" || cell == "1")
-	}
-	switch found := r.opts.found; {
-	case len(below) == 0 || usual && len(cells) == n:
-		return false, false
-	case !usual && (occur == 0 || len(cells) == n && occur < n):
-		found.header = HeaderYes
-	case len(cells) < n:
-		found.header = HeaderNo
-	default: // different values of votes
-		return false, false
-	}
-	return r.opts.found.header == HeaderYes, true
-}
-
 // discoverList proposes the only list as that of all votes.
 func (f *fileInfo) discoverList(s *columnSet) {
 	if f.opts.found == nil || f.layout == LayoutLong || f.opts.listed() || slices.Contains(s.names, f.listName()) {

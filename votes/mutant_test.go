@@ -56,7 +56,7 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestMatrixOfWeakSupervision"},
 		{Name: "a truth or a covariate is proposed as a vote", File: "discover.go",
 			Old: "case kinds[i].canVote && !usual:", New: "case kinds[i].canVote || usual:", Killer: "TestLookAtColumns"},
-		{Name: "an index without a name is a missing vote in a header", File: "csv.go",
+		{Name: "an index without a name is a missing vote in a header", File: "header.go",
 			Old: `if i == 0 && len(row) > 1 && strings.TrimSpace(text) == "" {`, New: "if false {",
 			Killer: "TestIndexWithoutANameBesideMissingVotes"},
 		{Name: "a clear file is asked about", File: "ask.go", Old: "case word && v.blanks() > 0 &&",
