@@ -23,27 +23,30 @@ func everyCall(t *testing.T, mode string, act interference, errno syscall.Errno,
 	wanted func(*fileOp) bool, prepare func() string,
 	check func(at string, path string, first, second said)) int {
 	t.Helper()
-	done := 0
-	for n := 0; ; n++ {
+	var calls []int // that are wanted, of a child that is left alone
+	record := &tracer{decide: func(i int, op *fileOp) interference {
+		if wanted(op) {
+			calls = append(calls, i)
+		}
+		return leave
+	}}
+	record.run(t, child(mode, prepare(), "first", 3))
+	for _, n := range calls {
 		path := prepare()
 		hit := uint64(0)
-		interfered := false
 		tr := &tracer{errno: errno, decide: func(i int, op *fileOp) interference {
-			if i != n || !wanted(op) {
+			if i != n {
 				return leave
 			}
-			hit, interfered = op.call, true
+			hit = op.call
 			return act
 		}}
 		var first, second said
 		first.read(t, tr.run(t, child(mode, path, "first", 3)))
 		if tr.calls <= n {
-			return done // this child came to its end before its n-th call
-		}
-		if !interfered {
+			t.Errorf("%s: call %d was not seen again", mode, n)
 			continue
 		}
-		done++
 		out, err := child(mode, path, "second", 2).Output()
 		if err != nil {
 			t.Errorf("%s at call %d (%s): the next process fails: %v: %s", mode, n, fileCalls[hit], err, out)
@@ -52,6 +55,7 @@ func everyCall(t *testing.T, mode string, act interference, errno syscall.Errno,
 		second.read(t, string(out))
 		check(fmt.Sprintf("call %d (%s)", n, fileCalls[hit]), path, first, second)
 	}
+	return len(calls)
 }
 
 func anyCall(*fileOp) bool { return true }

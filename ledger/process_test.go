@@ -17,8 +17,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/darrm/darrm/internal/testing/raced"
 )
 
 // limitFileSize makes every write that would much lengthen the ledger fail, the
@@ -109,9 +107,9 @@ func TestKilledAtRandom(t *testing.T) {
 // 8 processes, 500 charges each, room for 2,000: exactly 2,000 succeed.
 func TestEightProcesses(t *testing.T) {
 	t.Parallel()
-	processes, each, room := 8, 500, 2000
-	if raced.Enabled {
-		each, room = 100, 400
+	processes, each, room := 8, 100, 400
+	if long {
+		each, room = 500, 2000
 	}
 	l := create(t, float64(room), 0)
 	outputs := make([]bytes.Buffer, processes)
