@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,14 +13,14 @@ import (
 // pivot turns rows of single votes into queries.
 type pivot struct {
 	r        *Reader
-	wide     fileInfo // of the queries
+	wide     fileInfo // a made-up file in LayoutWide, whose records are the queries
 	k        int
 	ids      []string // of all queries
 	index    map[string]int
 	fixed    bool // the ids are given
 	teachers map[string]int
 	names    []string  // of teachers, as they came
-	place    []int     // of each teacher in the order of their names; nil with streamed
+	place    []int     // of each teacher among the sorted names; nil with streamed
 	rows     [][]int16 // of each query, by teacher: a class, noVote or noRow
 	sets     [][]int32 // instead of rows, of each query with several labels: see mark
 	streamed bool      // rows come in the order of the ids, and one query is in rows at a time
@@ -301,6 +302,7 @@ func (l *pivot) finishSets(query int) (votes int, err error) {
 	s, marks := l.wide.sets, l.sets[query]
 	per := int32(s.list.len() + 1)
 	slices.Sort(marks)
+	var names []string // of the last teacher's labels
 	for i, mark := range marks {
 		teacher, label := int(mark/per), int(mark%per)
 		again, blank := i > 0 && marks[i-1]/per == mark/per, label == s.list.len()
@@ -313,10 +315,16 @@ func (l *pivot) finishSets(query int) (votes int, err error) {
 			return fail("a blank beside labels")
 		case again && marks[i-1] == mark:
 			return fail(quote(s.list.names[label]) + " twice")
-		case again:
-			vote.text += s.separator + s.list.names[label]
+		case again: // as a list: a stated spelling may have the separator
+			names = append(names, s.list.names[label])
+			list, err := json.Marshal(names)
+			if err != nil {
+				return 0, err
+			}
+			vote.setText(otherCell, string(list))
 		case !blank:
-			vote.setText(textCell, s.list.names[label])
+			names = append(names[:0], s.list.names[label])
+			vote.setText(textCell, names[0])
 			votes++
 		}
 	}

@@ -312,6 +312,19 @@ func TestSeveralLabelsLongKeepsVotes(t *testing.T) {
 	}
 }
 
+// Rows of two labels are these two, also where a third is spelled as both with a separator between them.
+func TestSeveralLabelsLongOfOddSpellings(t *testing.T) {
+	o := Options{Layout: LayoutLong, Labels: []string{"red", "blue"}, Missing: MissingNo,
+		Same: []Spelling{{Class: "blue", Text: "red|blue"}}}
+	got, err := gather([]byte("query,teacher,vote\na,t1,red\na,t1,blue\na,t2,red|blue\n"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "[[1 1] [0 2]]"; fmt.Sprint(got.counts) != want {
+		t.Errorf("counts %v, want %v", got.counts, want)
+	}
+}
+
 // What can be read in two ways, or promises another number of votes than is charged, is refused.
 func TestSeveralLabelsRefuses(t *testing.T) {
 	labels := []string{"cat", "dog", "bird"}

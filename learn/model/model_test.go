@@ -35,6 +35,7 @@ func TestRead(t *testing.T) {
 		`{"task":"ridge","link":"logit","model":[1]}`:                   "link = \"logit\"",
 		`{"task":"ridge","columns":["a"],"model":[1,2]}`:                "names 1 columns",
 		`{"task":"ridge","columns":["a"],"intercept":true,"model":[1]}`: "names 1 columns and has weights for 0",
+		`{"task":"ridge","model":[1,null]}`:                             "weight 1 = null, but it must be a finite number",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -28,10 +29,29 @@ type Document struct {
 	Radius float64 `json:"radius,omitempty"`
 	Norm   string  `json:"radius_norm,omitempty"`
 	// the last weight, or that of a network's last feature, is of a feature 1
-	Intercept bool      `json:"intercept"`
-	Model     []float64 `json:"model,omitempty"`
+	Intercept bool    `json:"intercept"`
+	Model     Weights `json:"model,omitempty"`
 	// instead of Model, where it was trained from a seed
-	Simulated []float64 `json:"simulated_model,omitempty"`
+	Simulated Weights `json:"simulated_model,omitempty"`
+}
+
+// Weights are those of a Document.
+type Weights []float64
+
+// UnmarshalJSON refuses null, which a decoder takes for 0 and an encoder may write for a weight that is not finite.
+func (w *Weights) UnmarshalJSON(text []byte) error {
+	var all []*float64
+	if err := json.Unmarshal(text, &all); err != nil || all == nil {
+		return err
+	}
+	*w = make(Weights, len(all))
+	for i, x := range all {
+		if x == nil {
+			return check.Want(fmt.Sprintf("weight %d", i), "null", "a finite number")
+		}
+		(*w)[i] = *x
+	}
+	return nil
 }
 
 // NormName returns the text of a norm's q in a document.

@@ -52,14 +52,14 @@ func (l *Link) Next(p float64) float64 {
 	if i < len(l.known) { // not below what is looked for, since that rises with p
 		high = max(p, l.known[i].next)
 	}
-	near := low + (high-low)/2
+	near := low + float64((high-low)/2)
 	switch n := len(l.known); {
 	case i > 0 && i < n: // between two
 		a, b := l.known[i-1], l.known[i]
-		near = a.next + (b.next-a.next)*((p-a.p)/(b.p-a.p))
+		near = a.next + float64((b.next-a.next)*((p-a.p)/(b.p-a.p)))
 	case i > 1: // on from two
 		a, b := l.known[i-2], l.known[i-1]
-		near = b.next + (b.next-a.next)*((p-b.p)/(b.p-a.p))
+		near = b.next + float64((b.next-a.next)*((p-b.p)/(b.p-a.p)))
 	}
 	next := crossing(low, high, near, func(q float64) float64 { return l.gap(p, q) })
 	l.known = slices.Insert(l.known, i, linked{p, next})
@@ -74,8 +74,9 @@ func (l *Link) Tie() float64 {
 	return crossing(0.5, 1, 0.75, func(a float64) float64 { return l.gap(1-a, a) })
 }
 
-// crossing returns a number from low to high, close to the least at which gap, which rises, is above
-// 0: one at which it is, or high. The search begins at near. Cost: gap at some 7 points.
+// crossing returns where gap, which rises, becomes positive between low and high, rounded up: gap is positive
+// there, or it is high. It is at most Near above the least such number. The search begins at near. Cost: gap at
+// some 7 points, at most four for each halving of the interval.
 func crossing(low, high, near float64, gap func(float64) float64) float64 {
 	below, above := math.Inf(-1), math.Inf(1) // gap at low and at high, where they are known
 	x, step, wide := near, (high-low)/256, high-low
@@ -99,8 +100,8 @@ func crossing(low, high, near float64, gap func(float64) float64) float64 {
 			x, step = high-step, 8*step
 		default:
 			// The secant's root, and a little beyond it towards the farther end, which so comes near too.
-			x = low - below*(high-low)/(above-below)
-			if beyond := max(Near/4, min(x-low, high-x)/32); x-low < high-x {
+			x = low - float64(below*(high-low)/(above-below))
+			if beyond := max(Near/4, float64(min(x-low, high-x)/32)); x-low < high-x {
 				x += beyond
 			} else {
 				x -= beyond

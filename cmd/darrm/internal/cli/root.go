@@ -303,7 +303,7 @@ var numbers = jsonv2.WithMarshalers(jsonv2.JoinMarshalers(
 		return e.WriteValue(jsontext.Value(x))
 	})))
 
-// EncodeJSON writes a value as package encoding/json does, indented, with null for numbers that are not finite.
+// EncodeJSON writes a value as package encoding/json does, indented, with null for a float64 that is not finite.
 func EncodeJSON(w io.Writer, v any) error {
 	b, err := jsonv2.Marshal(v, jsonv1.DefaultOptionsV1(), jsontext.WithIndent("  "), numbers)
 	if err == nil {

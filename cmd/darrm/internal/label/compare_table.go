@@ -39,9 +39,9 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison, verbose bool) er
 	w.Text("  ", "All in percent; to agree with the plain majority, "+problem.AgreementRule+
 		". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is "+
 		"averaged out exactly. All rows are about the same queries, so their differences vary less.")
-	w.Text("  ", fmt.Sprintf("Worth: %d labels tell a model that is trained on them as much as so many without "+
+	w.Text("  ", fmt.Sprintf("Worth: a model learns from %s as much as from so many without "+
 		"noise, by how often they agree with these votes and for classes that are equally frequent.",
-		c.Labels()))
+		num.Count(c.Labels(), "label")))
 	for _, note := range plan.ComparedByClass(c) {
 		w.Text("  ", note)
 	}
