@@ -256,6 +256,9 @@ func (f *LabelFile) Abort() error {
 	return errors.Join(errs...)
 }
 
+// separator returns what stands between the names in a cell with a set.
+func (o *LabelOptions) separator() string { return cmp.Or(o.Separator, DefaultSeparator) }
+
 // columns returns the names of the columns of labels.
 func (o *LabelOptions) columns() ([]string, error) {
 	mark := ""
@@ -275,7 +278,7 @@ func (o *LabelOptions) columns() ([]string, error) {
 		if len(o.Classes) > 2 {
 			return nil, errors.New("an answer that abstains is in no set: want columns")
 		}
-		return []string{mark + "labels"}, checkSeparator((&Options{Separator: o.Separator}).separator(), o.Labels)
+		return []string{mark + "labels"}, checkSeparator(o.separator(), o.Labels)
 	}
 	columns := make([]string, len(o.Labels))
 	for i, name := range o.Labels {
@@ -292,7 +295,7 @@ func (o *LabelOptions) columns() ([]string, error) {
 func setsOf(enc format.Encoder, o LabelOptions) (format.Encoder, error) {
 	switch e := enc.(type) {
 	case *csvLabels:
-		separator := (&Options{Separator: o.Separator}).separator()
+		separator := o.separator()
 		return setEncoder{enc, o.Labels, func(id []byte, names []string) error {
 			return e.write(string(id), strings.Join(names, separator))
 		}}, nil
