@@ -203,13 +203,16 @@ func (t *reread) close() {
 	}
 }
 
-// Unreadable marks an error of reading as an [InputError], and one of the spool as an
-// [OutputError]. An interruption stays what it is.
+// Unreadable marks an error of reading as an [InputError], one of the options as a [UsageError], and one of the
+// spool as an [OutputError]. An interruption stays what it is.
 func Unreadable(ctx context.Context, err error) error {
 	var place *votes.PlaceError
+	var options *votes.OptionsError
 	switch {
 	case err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return err
+	case errors.As(err, &options):
+		return &UsageError{err}
 	case errors.As(err, &place):
 		return &OutputError{err}
 	}

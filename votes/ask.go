@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// An Answer is one reading of a file: further statements, beside those that were made already.
+// An Answer is one way to read a file: the statements that are still missing.
 type Answer struct {
 	// Text says in a few words what the answer presumes; "" where there is no question.
 	Text    string
@@ -30,7 +30,7 @@ type values struct {
 	answers   []Answer
 }
 
-// A choice is what a vote can be by one answer to the questions.
+// A choice is the classes that follow from one answer to the questions.
 type choice struct {
 	classes map[string]bool
 	silent  []string // values that are no answer though no table of spellings says so

@@ -92,6 +92,14 @@ func (b *Batch) ID(i int) string {
 	return strconv.FormatInt(b.First+int64(i), 10)
 }
 
+// Truth returns the true class of query i, -1 where it is not known.
+func (b *Batch) Truth(i int) int {
+	if labels := handle.Made(b).Labels; labels != nil {
+		return labels[i]
+	}
+	return -1
+}
+
 // Majority returns the class with the most votes in query i, and -1 if several
 // have most. Missing votes do not count. It is not private.
 func (b *Batch) Majority(i int) int {

@@ -16,7 +16,7 @@ import (
 type cell struct {
 	kind cellKind
 	text string  // of textCell, numberCell and otherCell
-	n    int64   // of intCell and boolCell
+	n    int64   // of intCell, boolCell and classCell
 	x    float64 // of floatCell
 }
 
@@ -28,6 +28,7 @@ const (
 	intCell
 	boolCell
 	floatCell
+	classCell // the number of a class
 	nullCell
 	otherCell  // no scalar: a list or an object
 	brokenCell // text that is not valid
@@ -38,6 +39,7 @@ const (
 func (c *cell) setText(kind cellKind, text string) { c.kind, c.text = kind, text }
 func (c *cell) setInt(n int64)                     { c.kind, c.n = intCell, n }
 func (c *cell) setFloat(x float64)                 { c.kind, c.x = floatCell, x }
+func (c *cell) setClass(class int)                 { c.kind, c.n = classCell, int64(class) }
 
 // setUint takes what an int64 cannot hold as a number in decimal notation.
 func (c *cell) setUint(n uint64) {
@@ -65,6 +67,8 @@ func (c *cell) class(l *classList) int {
 			return l.ofInt(n)
 		}
 		return l.of(c.plain())
+	case classCell:
+		return int(c.n)
 	}
 	return -1
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // columnDecoder cuts a file of typed columns into tasks. The format finds the columns and
-// their values; which column is what, and what a value means, is decided here for all of them.
+// their values; the roles of columns, and the meaning of values, are decided here for all of them.
 type columnDecoder struct {
 	*fileInfo
 	src     *source

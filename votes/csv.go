@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/votes/format"
 )
 
-// csvDecoder cuts a CSV or TSV file into tasks. The first row of a CSV decides what is between its
+// csvDecoder cuts a CSV or TSV file into tasks. The first row of a CSV decides on the separator of its
 // cells. encoding/csv defines the meaning of a row. csvFast
 // parses the chunks that it understands and leaves all others, and every fault, to encoding/csv.
 type csvDecoder struct {
@@ -65,7 +65,7 @@ func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
 	return d, nil
 }
 
-// startCSV returns the first rows, and finds what is between their cells.
+// startCSV returns the first rows, and finds the separator of their cells.
 func startCSV(info *fileInfo, r io.Reader, comma byte) (*csvDecoder, chunk, error) {
 	d := &csvDecoder{fileInfo: info, comma: comma, cols: noColumns, lines: newLineChunks(info, r, true)}
 	ch, err := d.lines.next()

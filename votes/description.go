@@ -173,10 +173,7 @@ func (d *Description) add(b *Batch, i int) {
 	} else {
 		d.most[majority]++
 	}
-	truth := -1
-	if b.Labels != nil {
-		truth = b.Labels[i]
-	}
+	truth := b.Truth(i)
 	if truth >= 0 {
 		d.Labelled++
 		if majority == truth {

@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// foundColumns is what a survey finds of columns of which nothing is stated. It is made of the first
+// foundColumns has the roles that a survey finds for columns without a statement. It is made of the first
 // file and holds for all.
 type foundColumns struct {
 	done      bool
@@ -25,9 +25,9 @@ type foundColumns struct {
 	array  bool       // of which the layout is not stated
 }
 
-// discover proposes columns for a set that names and statements do not settle, of which c are known.
-// It changes the options of all files that are still to be opened and reports whether they settle
-// it now. Nothing of it is ever part of a release, where what is proposed must be stated.
+// discover proposes roles for columns that names and statements do not settle; c has the known ones. It changes
+// the options of all files that are still to be opened, and reports whether they settle the columns now. No
+// release rests on a proposal: there the columns must be stated.
 func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	found, o := f.opts.found, f.opts
 	if found.done || wrong.err == nil && s.names != nil || f.layout != LayoutWide || len(o.VoteColumns) > 0 {

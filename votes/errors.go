@@ -92,3 +92,14 @@ const (
 	pFormat        check.Parameter = "format of the votes"
 	pLabelFormat   check.Parameter = "format of the labels"
 )
+
+// OptionsError is the error of Options that break a rule, by themselves or together: nothing was read.
+type OptionsError struct {
+	name string
+	err  error
+}
+
+func (e *OptionsError) Error() string { return fmt.Sprintf("read %s: %v", e.name, e.err) }
+
+// Unwrap returns the rule.
+func (e *OptionsError) Unwrap() error { return e.err }

@@ -26,57 +26,18 @@ const MaxHistogramBytes = 1 << 20
 // returns k+1 counts. name is the file's name for messages; faults of the file are
 // [*ParseError]s.
 func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
-	if r == nil {
-		return nil, errNoReader
-	}
-	name = shownName(name)
-	counts := make([]float64, k+1)
-	seen := make([]bool, k+1)
-	r, separator := format.PeekSeparator(io.LimitReader(r, MaxHistogramBytes+1))
-	in := csv.NewReader(r)
-	in.Comma, in.FieldsPerRecord = separator, 2
-	rows := 0
-	for first := true; ; first = false {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
+	counts, seen := make([]float64, k+1), make([]bool, k+1)
+	t := countTable{what: "a histogram of votes", with: "two columns, votes and count", columns: 1, most: MaxHistogramBytes}
+	err := t.read(r, name, k, func(votes []int, count float64) (column int, rule string) {
+		n := votes[0]
+		if seen[n] {
+			return 1, fmt.Sprintf("votes %d appear twice", n)
 		}
-		var syntax *csv.ParseError
-		if errors.As(err, &syntax) {
-			return nil, &ParseError{File: name, Line: syntax.Line,
-				Rule: "a histogram of votes must be CSV with two columns, votes and count", Err: syntax.Err}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		line, _ := in.FieldPos(0)
-		fail := func(column int, format string, args ...any) error {
-			return &ParseError{File: name, Line: line, Column: column, Rule: fmt.Sprintf(format, args...)}
-		}
-		if in.InputOffset() > MaxHistogramBytes {
-			return nil, fail(0, "a histogram of votes must not be longer than %d bytes", MaxHistogramBytes)
-		}
-		votes, err := strconv.Atoi(strings.TrimSpace(record[0]))
-		if err != nil && first {
-			continue // the header
-		}
-		if err != nil || votes < 0 || votes > k {
-			return nil, fail(1, "votes are %s, but must be a whole number between 0 and K = %d",
-				quote(record[0]), k)
-		}
-		count, err := strconv.ParseFloat(strings.TrimSpace(record[1]), 64)
-		if err != nil || !(count >= 0) || math.IsInf(count, 1) {
-			return nil, fail(2, "count is %s, but must be a finite number ≥ 0", quote(record[1]))
-		}
-		if seen[votes] {
-			return nil, fail(1, "votes %d appear twice", votes)
-		}
-		seen[votes] = true
-		counts[votes] = count
-		rows++
-	}
-	if rows == 0 {
-		return nil, &ParseError{File: name, Rule: "there is no count in the file"}
+		seen[n], counts[n] = true, count
+		return 0, ""
+	})
+	if err != nil {
+		return nil, err
 	}
 	return counts, nil
 }
@@ -96,60 +57,87 @@ const MaxHistogramsBytes = 32 << 20
 // of the file are [*ParseError]s.
 func ReadHistograms(r io.Reader, name string, k,
 	classes int) (votes [][]int, counts []float64, err error) {
+	t := countTable{what: "histograms", columns: classes, most: MaxHistogramsBytes, byCount: true,
+		with: fmt.Sprintf("%d columns, the votes for each of %d classes and the count", classes+1, classes)}
+	err = t.read(r, name, k, func(row []int, count float64) (column int, rule string) {
+		sum := 0
+		for _, n := range row {
+			sum += n
+		}
+		if sum != k {
+			return 0, fmt.Sprintf("the votes sum to %d, but must be K = %d", sum, k)
+		}
+		votes, counts = append(votes, row), append(counts, count)
+		return 0, ""
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return votes, counts, nil
+}
+
+// countTable describes a CSV file whose rows are numbers of votes and, at the end, a count.
+type countTable struct {
+	what, with string // for messages
+	columns    int    // of votes
+	most       int64  // bytes
+	byCount    bool   // the count of the first row says whether it is a header; else the votes do
+}
+
+// read passes the rows to take, which returns the rule that a row breaks, or "", and its column, 0 for the row.
+func (t countTable) read(r io.Reader, name string, k int, take func(votes []int, count float64) (int, string)) error {
 	if r == nil {
-		return nil, nil, errNoReader
+		return errNoReader
 	}
 	name = shownName(name)
-	in := csv.NewReader(io.LimitReader(r, MaxHistogramsBytes+1))
-	in.FieldsPerRecord = classes + 1
-	in.ReuseRecord = true
+	r, separator := format.PeekSeparator(io.LimitReader(r, t.most+1))
+	in := csv.NewReader(r)
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = separator, t.columns+1, true
+	rows := 0
 	for first := true; ; first = false {
-		record, err := in.Read()
+		cells, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		var syntax *csv.ParseError
 		if errors.As(err, &syntax) {
-			return nil, nil, &ParseError{File: name, Line: syntax.Line, Err: syntax.Err,
-				Rule: fmt.Sprintf("histograms must be CSV with %d columns, the votes for each of %d classes "+
-					"and the count", classes+1, classes)}
+			return &ParseError{File: name, Line: syntax.Line, Rule: t.what + " must be CSV with " + t.with, Err: syntax.Err}
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		line, _ := in.FieldPos(0)
-		fail := func(column int, format string, args ...any) error {
-			return &ParseError{File: name, Line: line, Column: column, Rule: fmt.Sprintf(format, args...)}
+		fail := func(column int, rule string) error {
+			return &ParseError{File: name, Line: line, Column: column, Rule: rule}
 		}
-		if in.InputOffset() > MaxHistogramsBytes {
-			return nil, nil, fail(0, "histograms must not be longer than %d bytes", MaxHistogramsBytes)
+		if in.InputOffset() > t.most {
+			return fail(0, fmt.Sprintf("%s must not be longer than %d bytes", t.what, t.most))
 		}
-		count, err := strconv.ParseFloat(strings.TrimSpace(record[classes]), 64)
-		if err != nil && first {
-			continue // the header
-		}
-		if err != nil || !(count >= 0) || math.IsInf(count, 1) {
-			return nil, nil, fail(classes+1, "count is %s, but must be a finite number ≥ 0",
-				quote(record[classes]))
-		}
-		row := make([]int, classes)
-		sum := 0
-		for c := range row {
-			v, err := strconv.Atoi(strings.TrimSpace(record[c]))
-			if err != nil || v < 0 || v > k {
-				return nil, nil, fail(c+1, "votes are %s, but must be a whole number between 0 and K = %d",
-					quote(record[c]), k)
+		votes := make([]int, t.columns)
+		count, wrong := strconv.ParseFloat(strings.TrimSpace(cells[t.columns]), 64)
+		badCount, badVotes, header := wrong != nil || !(count >= 0) || math.IsInf(count, 1), -1, wrong != nil && t.byCount
+		for c := range votes {
+			if votes[c], wrong = strconv.Atoi(strings.TrimSpace(cells[c])); badVotes < 0 && (wrong != nil || votes[c] < 0 || votes[c] > k) {
+				badVotes = c
 			}
-			row[c] = v
-			sum += v
+			header = header || wrong != nil && !t.byCount
 		}
-		if sum != k {
-			return nil, nil, fail(0, "the votes sum to %d, but must be K = %d", sum, k)
+		switch {
+		case first && header:
+			continue
+		case badVotes >= 0 && !(badCount && t.byCount):
+			return fail(badVotes+1, fmt.Sprintf("votes are %s, but must be a whole number between 0 and K = %d",
+				quote(cells[badVotes]), k))
+		case badCount:
+			return fail(t.columns+1, fmt.Sprintf("count is %s, but must be a finite number ≥ 0", quote(cells[t.columns])))
 		}
-		votes, counts = append(votes, row), append(counts, count)
+		if column, rule := take(votes, count); rule != "" {
+			return fail(column, rule)
+		}
+		rows++
 	}
-	if len(votes) == 0 {
-		return nil, nil, &ParseError{File: name, Rule: "there is no count in the file"}
+	if rows == 0 {
+		return &ParseError{File: name, Rule: "there is no count in the file"}
 	}
-	return votes, counts, nil
+	return nil
 }

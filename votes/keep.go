@@ -114,7 +114,7 @@ func (k *Kept) Close() error {
 	return errors.Join(errs...)
 }
 
-// A PlaceError is that of a temporary file: there is no place for what is read.
+// A PlaceError is the error of a temporary file: there is no space for the votes.
 type PlaceError struct{ Err error }
 
 func (e *PlaceError) Error() string { return fmt.Sprint(e.Err) }

@@ -51,7 +51,7 @@ func (c *lineChunks) next() (chunk, error) {
 	return chunk{}, c.sourceError(err, c.Line()-1)
 }
 
-// begin refuses what is no text, or of another format.
+// begin refuses data that are no text, or of another format.
 func (c *lineChunks) begin(head []byte) ([]byte, error) {
 	if rule, is := whyNotText(head); rule != "" {
 		return nil, c.misnamedError(rule, is)
@@ -164,7 +164,7 @@ func whyJSON(head []byte) (rule string, is misnamed) {
 	return "", misnamed{}
 }
 
-// jsonList is what to do with objects that stand in one list.
+// jsonList is the advice for objects in one list.
 const jsonList = "a list in JSON: JSON Lines have one object on each line (jq -c '.[]' makes them of it)"
 
 // misnamed is the cause of the error of a file that is in another format than its name says, or in

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// assignLists is assign where columns may hold lists: all votes or counts of a query, or what nobody reads.
+// assignLists is assign where columns may hold lists: all votes or counts of a query, or values that are not read.
 func (f *fileInfo) assignLists(s *columnSet) (columns, *fault) {
 	f.discoverList(s)
 	list, wrong := f.findList(s)

@@ -45,7 +45,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "rows out of order come late", File: "pivot.go",
 			Old: "case query < l.done:", New: "case false:", Killer: "TestLongRefuses"},
 		{Name: "a missing row is no missing vote", File: "pivot.go",
-			Old: "l.rec.votes[i].kind = nullCell", New: "l.rec.votes[i].setText(textCell, l.wide.classes.names[0])",
+			Old: "l.rec.votes[i].kind = nullCell", New: "l.rec.votes[i].setClass(0)",
 			Killer: "TestLongRowsAreQueries"},
 		{Name: "the number of votes is K", File: "rows.go",
 			Old: "if f.k = f.opts.K; k > f.k {", New: "if f.k = k; k > f.opts.K {",

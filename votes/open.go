@@ -104,19 +104,20 @@ func (o Options) resolve() (Options, *classList, error) {
 		o.Name = "votes"
 	}
 	o.Name = shownName(o.Name)
-	if err := o.check(); err != nil {
-		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
-	}
 	same := o.Same
 	if len(o.Labels) > 0 {
 		same = nil // they are spellings of labels
 	}
-	classes, err := newClassList(o.Classes, same)
+	err := o.check()
+	var classes *classList
+	if err == nil {
+		classes, err = newClassList(o.Classes, same)
+	}
 	if err == nil {
 		o.sets, err = newLabelSet(&o)
 	}
 	if err != nil {
-		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
+		return o, nil, &OptionsError{o.Name, err}
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

@@ -141,7 +141,7 @@ type Options struct {
 	// truth (in any case); without a header, to none. See NoColumn. In .npz it
 	// is the name of an array.
 	LabelColumn string `flag:"label-column" help:"name or position of the column of true labels, \"-\" for none"`
-	// NoTruth states that nobody needs the true answers: their column is found, so that it is no vote,
+	// NoTruth states that the true answers are not needed: their column is found, so that it is no vote,
 	// and not read.
 	NoTruth bool
 	// VotesColumn is, in JSON Lines, the key of a list of all votes (or, with
@@ -221,7 +221,7 @@ type Options struct {
 
 	// tally, unless nil, numbers the spellings of a file of unknown classes: see Survey.
 	tally *tally
-	// found, unless nil, takes what is found of columns of which nothing is stated.
+	// found, unless nil, takes the roles that are found for columns without a statement.
 	found *foundColumns
 
 	chunkBytes int   // of text or arrays that a task takes; 0 for defaultChunkBytes

@@ -1,7 +1,6 @@
 package votes
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -70,7 +69,11 @@ func (r *Reader) startLong() error {
 		l.k = len(l.names)
 	}
 	l.wide.layout, l.wide.k = LayoutWide, l.k
-	l.rec.votes = make([]cell, l.k)
+	if l.wide.sets != nil {
+		l.rec.sets = make([][]int, l.k)
+	} else {
+		l.rec.votes = make([]cell, l.k)
+	}
 	r.long = l
 	return nil
 }
@@ -249,29 +252,17 @@ func (l *pivot) rowsOf(query int) error {
 func (l *pivot) finish(b *Batch, query int) error {
 	l.rec.place = query
 	l.rec.id.setText(textCell, l.ids[query])
-	for i := range l.rec.votes {
-		l.rec.votes[i].kind = nullCell
-	}
-	votes := 0
-	for teacher, class := range l.rows[query] {
-		if class >= 0 {
-			l.vote(teacher).setText(textCell, l.wide.classes.names[class])
-			votes++
-		}
-	}
-	if l.wide.sets != nil {
-		var err error
-		if votes, err = l.finishSets(query); err != nil {
-			return err
-		}
+	votes, has, hint, err := 0, "%d of K = %d votes", "", error(nil)
+	if l.wide.sets == nil {
+		votes = l.takeRow(query)
+	} else if votes, err = l.takeSets(query); err != nil {
+		return err
+	} else {
+		has, hint = "labels of %d of K = %d teachers", " (no: no to every label)"
 	}
 	if votes < l.k && l.r.opts.Missing == MissingError {
-		if l.wide.sets != nil {
-			return l.wide.errorf("query %s has labels of %d of K = %d teachers: every teacher must answer every query, "+
-				"unless %s says what a missing vote is (no: no to every label)", quote(l.ids[query]), votes, l.k, pMissing)
-		}
-		return l.wide.errorf("query %s has %d of K = %d votes: every teacher must answer every query, unless %s says "+
-			"what a missing vote is", quote(l.ids[query]), votes, l.k, pMissing)
+		return l.wide.errorf("query %s has "+has+": every teacher must answer every query, unless %s says what a missing "+
+			"vote is"+hint, quote(l.ids[query]), votes, l.k, pMissing)
 	}
 	if wrong := l.wide.add(b, &l.rec); wrong != nil {
 		return l.wide.errorf("query %s: %v", quote(l.ids[query]), wrong.rule)
@@ -279,12 +270,26 @@ func (l *pivot) finish(b *Batch, query int) error {
 	return nil
 }
 
-// vote returns the cell of a teacher's vote on the query that is finished.
-func (l *pivot) vote(teacher int) *cell {
+// placeOf returns the place of a teacher in the record, from the one in rows or sets.
+func (l *pivot) placeOf(teacher int) int {
 	if l.place != nil {
-		teacher = l.place[teacher]
+		return l.place[teacher]
 	}
-	return &l.rec.votes[teacher]
+	return teacher
+}
+
+// takeRow enters the votes of a query into the record, and returns how many teachers have one.
+func (l *pivot) takeRow(query int) (votes int) {
+	for i := range l.rec.votes {
+		l.rec.votes[i].kind = nullCell
+	}
+	for teacher, class := range l.rows[query] {
+		if class >= 0 {
+			l.rec.votes[l.placeOf(teacher)].setClass(int(class))
+			votes++
+		}
+	}
+	return votes
 }
 
 // mark is the row of a teacher for a label of a query, or for none (-1), as a number: rows of one teacher
@@ -297,36 +302,30 @@ func (l *pivot) mark(teacher, label int) int32 {
 	return int32(teacher*(labels+1) + label) // at most check.MaxTeachers·(check.MaxClasses+1)
 }
 
-// finishSets is finish of the votes of a query with several labels: it returns how many teachers have one.
-func (l *pivot) finishSets(query int) (votes int, err error) {
+// takeSets is takeRow of a query with several labels.
+func (l *pivot) takeSets(query int) (votes int, err error) {
 	s, marks := l.wide.sets, l.sets[query]
+	clear(l.rec.sets)
 	per := int32(s.list.len() + 1)
 	slices.Sort(marks)
-	var names []string // of the last teacher's labels
 	for i, mark := range marks {
 		teacher, label := int(mark/per), int(mark%per)
-		again, blank := i > 0 && marks[i-1]/per == mark/per, label == s.list.len()
-		fail := func(what string) (int, error) {
+		again, blank, what := i > 0 && marks[i-1]/per == mark/per, label == s.list.len(), ""
+		switch {
+		case !again && blank:
+			continue
+		case !again:
+			votes++
+		case blank:
+			what = "a blank beside labels"
+		case marks[i-1] == mark:
+			what = quote(s.list.names[label]) + " twice"
+		}
+		if what != "" {
 			return 0, l.wide.errorf("teacher %s has %s on query %s", quote(l.names[teacher]), what, quote(l.ids[query]))
 		}
-		vote := l.vote(teacher)
-		switch {
-		case again && blank:
-			return fail("a blank beside labels")
-		case again && marks[i-1] == mark:
-			return fail(quote(s.list.names[label]) + " twice")
-		case again: // as a list: a stated spelling may have the separator
-			names = append(names, s.list.names[label])
-			list, err := json.Marshal(names)
-			if err != nil {
-				return 0, err
-			}
-			vote.setText(otherCell, string(list))
-		case !blank:
-			names = append(names[:0], s.list.names[label])
-			vote.setText(textCell, names[0])
-			votes++
-		}
+		set := &l.rec.sets[l.placeOf(teacher)]
+		*set = append(*set, label)
 	}
 	return votes, nil
 }

@@ -10,11 +10,12 @@ import (
 // A record is one query as its file has it. All formats are read into records;
 // add is the one place where records become counts.
 type record struct {
-	place     int    // its line from 1, or its row in the file from 0
-	votes     []cell // in the teachers' order, or with LayoutCounts in the classes'
-	label, id cell   // if the file has them
-	truth     []cell // instead of label, where a truth is a number for each of several labels
-	teacher   cell   // with LayoutLong, whose votes is one cell
+	place     int     // its line from 1, or its row in the file from 0
+	votes     []cell  // in the teachers' order, or with LayoutCounts in the classes'
+	sets      [][]int // instead of votes, of LayoutLong: the labels of each teacher, none where there is no vote
+	label, id cell    // if the file has them
+	truth     []cell  // instead of label, where a truth is a number for each of several labels
+	teacher   cell    // with LayoutLong, whose votes is one cell
 }
 
 // A fault is a cell of a record and the rule that it breaks.
@@ -32,7 +33,7 @@ const (
 	idCell
 	teacherCell
 	listCell // all votes or counts of a record, in one column
-	noCell   // what nobody reads
+	noCell   // a column that is not read
 )
 
 // cell returns a cell of the record that is one value.

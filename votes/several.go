@@ -244,7 +244,7 @@ func (f *fileInfo) countLabels(b *Batch, r *record, row []int) (missing int, wro
 	return missing, nil
 }
 
-// count counts what is left of the labels that one of k teachers says yes to.
+// count counts the labels that one of k teachers says yes to, as far as they are counted.
 func (s *labelSet) count(yes []int, teacher, k int, row, votes []int) {
 	for _, l := range s.truncate(yes) {
 		row[2*l+1]++
@@ -277,6 +277,9 @@ func (f *fileInfo) yesOf(r *record, teacher int, yes []int) (_ []int, missing bo
 				"want all, or none", teacher)
 		}
 		return yes, blanks == labels, nil
+	}
+	if r.sets != nil {
+		return append(yes, r.sets[teacher]...), len(r.sets[teacher]) == 0, nil
 	}
 	c := &r.votes[teacher]
 	yes, missing, rule := f.sets.parse(c, yes)

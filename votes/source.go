@@ -129,7 +129,7 @@ func (s *source) plain() bool {
 	return s.at != nil && s.size >= 0 && s.compression == CompressionNone
 }
 
-// progress estimates what is behind of a file that is not read as a stream.
+// progress estimates how much is read of a file that is no stream.
 func (s *source) progress(rows, of int64) {
 	if s.size >= 0 {
 		s.read.Store(int64(float64(s.size) * float64(rows) / float64(of)))

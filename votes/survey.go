@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// A Survey is what files hold of which perhaps nothing is stated: what is read, what is asked, and
-// readings that have been tried on the files. It is not private.
+// A Survey describes files of votes of which little or nothing is stated: what is read, what is asked, and the
+// readings that were tried. It is not private.
 type Survey struct {
 	Private  bool       `json:"private"` // false, always
 	Queries  int64      `json:"queries"`
@@ -27,7 +27,7 @@ type Survey struct {
 	Readings []*Reading `json:"-"` // one for each answer; none where only a person knows them
 }
 
-// A Value is what votes are for that have it in one of its spellings.
+// A Value is a class that occurs among the votes, with all its spellings.
 type Value struct {
 	Value     string    `json:"value"`
 	Votes     int64     `json:"votes"`
@@ -40,12 +40,12 @@ type Spelled struct {
 	Votes int64  `json:"votes"`
 }
 
-// Known are the Options of which only a person who states them knows that they were meant.
+// Known says which Options a person stated. Their values alone do not say so: they may be the defaults.
 type Known struct{ Classes, Missing bool }
 
-// Look surveys files, which open opens with options, as often as it is called: once to survey them,
-// and once for each reading that is tried. Without classes in the options they are looked for. The
-// errors are those of reading: a file of which nothing can be read has no survey.
+// Look surveys files. It calls open with the options of each passage: one to survey the files, and one for each
+// reading that is tried. It looks for the classes where the options have none. The errors are those of
+// reading: a file of which nothing can be read has no survey.
 func Look(ctx context.Context, o Options, known Known, open func(Options) (*Reader, error),
 	progress func(Progress)) (*Survey, error) {
 	if open == nil {
@@ -146,7 +146,7 @@ func (l *look) survey1() error {
 	return err
 }
 
-// presume says what all answers presume, where something is asked that none of them depends on.
+// presume adds a presumption to all answers: that of a question on which none of them depends.
 func (l *look) presume(text string) {
 	for i := range l.answers {
 		l.answers[i].Text = strings.TrimSuffix(text+", "+l.answers[i].Text, ", ")
@@ -156,7 +156,7 @@ func (l *look) presume(text string) {
 // tally surveys files of unknown classes.
 func (l *look) tally(o Options) error { return l.tallyAs(o, "") }
 
-// tallyAs is tally of cells in which a separator stands between several values; "" for one value each.
+// tallyAs is tally of cells with several values and this separator between them; "" for one value each.
 func (l *look) tallyAs(o Options, separator string) error {
 	o.tally = &tally{index: make(map[spelling]int), split: separator}
 	defer func() {
@@ -214,7 +214,7 @@ func (l *look) tallyAs(o Options, separator string) error {
 	return nil
 }
 
-// tell returns what is told of values and missing votes that are not asked about.
+// tell returns the remarks on values and missing votes that raise no question.
 func (l *look) tell(t *tallied) (told []string) {
 	if t.trimmed.Load() {
 		told = append(told, "blanks around votes and names are no part of them")
