@@ -18,7 +18,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Client is somebody who may ask. The toml names are those of a table "client" of the
+// Client is a person or a program that may ask. The toml names are those of a table "client" of the
 // configuration.
 type Client struct {
 	// Name names the client in the ledger and in logs: letters, digits, ".", "_" and "-".

@@ -66,7 +66,7 @@ func unavailable(message string, after time.Duration, cause error) *failure {
 		RetryAfter: seconds(after), cause: cause}
 }
 
-// seconds rounds a time up: who comes earlier comes in vain.
+// seconds rounds a time up: an earlier request would be refused again.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
 // tooLarge refuses a batch of more queries than are answered at once.

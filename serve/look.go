@@ -16,7 +16,7 @@ import (
 // budget is the response to GET /v1/budget.
 type budget struct {
 	release.BudgetState
-	// Usable is what can still be charged to the asker. Remaining is the ledger's.
+	// Usable is the cost that can still be charged to the asker. Remaining is the ledger's.
 	Usable *rest `json:"usable,omitempty"`
 	// Answers is how many were taken of a table for many answers, which cost nothing more each.
 	Answers *answersLeft  `json:"answers,omitempty"`

@@ -174,26 +174,42 @@ func (p *parser) list(name string, take func() *failure) *failure {
 	return fail
 }
 
+// items reads the list of a name. one returns the item that a token is, of which n stand before it.
+func items[T any](p *parser, name string, one func(t jsontext.Token, n int) (T, *failure)) ([]T, *failure) {
+	all := []T{}
+	fail := p.list(name, func() *failure {
+		t, fail := p.token()
+		if fail != nil {
+			return fail
+		}
+		item, fail := one(t, len(all))
+		all = append(all, item)
+		return fail
+	})
+	return all, fail
+}
+
+// text reads a text, and refuses another value, or one that must not be empty and is, with the rule.
+func (p *parser) text(rule string, filled bool) (string, *failure) {
+	t, fail := p.token()
+	switch {
+	case fail != nil:
+		return "", fail
+	case t.Kind() != '"' || filled && t.String() == "":
+		return "", invalid("%s", rule)
+	}
+	return t.String(), nil
+}
+
 // field reads a field of a query.
 func (p *parser) field(q *query, name string) *failure {
+	var fail *failure
 	switch name {
 	case "request_id":
-		t, fail := p.token()
-		if fail == nil && t.Kind() != '"' {
-			fail = invalid("request_id must be text")
-		}
-		if fail == nil {
-			q.RequestID = t.String()
-		}
+		q.RequestID, fail = p.text("request_id must be text", false)
 		return fail
-	case "replay_key":
-		t, fail := p.token()
-		if fail == nil && (t.Kind() != '"' || t.String() == "") { // an empty one would be none
-			fail = invalid("replay_key must be text of 32 to 64 of the digits 0-9 and a-f")
-		}
-		if fail == nil {
-			q.ReplayKey = t.String()
-		}
+	case "replay_key": // an empty one would be none
+		q.ReplayKey, fail = p.text("replay_key must be text of 32 to 64 of the digits 0-9 and a-f", true)
 		return fail
 	case "sets", "labels":
 		if p.most.labels == 0 {
@@ -202,44 +218,32 @@ func (p *parser) field(q *query, name string) *failure {
 		if name == "sets" {
 			return p.sets(q)
 		}
-		var fail *failure
 		q.Asked, fail = p.labels(name)
 		return fail
 	case "votes":
-		q.Votes = []vote{}
-		return p.list(name, func() *failure {
-			t, fail := p.token()
-			if fail != nil {
-				return fail
-			}
-			if len(q.Votes) == p.most.teachers {
-				return invalid("votes has more than %d votes, one of each teacher", p.most.teachers)
+		q.Votes, fail = items(p, name, func(t jsontext.Token, n int) (v vote, _ *failure) {
+			if n == p.most.teachers {
+				return v, invalid("votes has more than %d votes, one of each teacher", n)
 			}
 			v, ok := voteOf(t)
 			if !ok {
-				return invalid("vote of teacher %d must be the index of a class, its name, or null",
-					len(q.Votes)+1)
+				return v, invalid("vote of teacher %d must be the index of a class, its name, or null", n+1)
 			}
-			q.Votes = append(q.Votes, v)
-			return nil
+			return v, nil
 		})
+		return fail
 	case "counts":
-		q.Counts = []int{}
-		return p.list(name, func() *failure {
-			t, fail := p.token()
-			if fail != nil {
-				return fail
+		q.Counts, fail = items(p, name, func(t jsontext.Token, n int) (int, *failure) {
+			if n == p.most.classes {
+				return 0, invalid("counts has more than %d counts, one of each class", n)
 			}
-			if len(q.Counts) == p.most.classes {
-				return invalid("counts has more than %d counts, one of each class", p.most.classes)
-			}
-			n, ok := whole(t)
+			count, ok := whole(t)
 			if !ok {
-				return invalid("count of class %d must be a whole number, 0 or more", len(q.Counts)+1)
+				return 0, invalid("count of class %d must be a whole number, 0 or more", n+1)
 			}
-			q.Counts = append(q.Counts, n)
-			return nil
+			return count, nil
 		})
+		return fail
 	}
 	return unlike("the field %.40q is not known", name)
 }
@@ -264,23 +268,16 @@ func (p *parser) sets(q *query) *failure {
 
 // labels reads a list of labels, by index or name, at most as many as a question has.
 func (p *parser) labels(name string) ([]vote, *failure) {
-	set := []vote{}
-	fail := p.list(name, func() *failure {
-		t, fail := p.token()
-		if fail != nil {
-			return fail
-		}
+	return items(p, name, func(t jsontext.Token, n int) (vote, *failure) {
 		v, ok := voteOf(t)
-		if !ok || v.name == nil && v.class < 0 {
-			return invalid("%s must be a list of labels, each an index or a name", name)
+		switch {
+		case !ok || v.name == nil && v.class < 0:
+			return v, invalid("%s must be a list of labels, each an index or a name", name)
+		case n == p.most.labels:
+			return v, invalid("%s has more than %d labels", name, n)
 		}
-		if len(set) == p.most.labels {
-			return invalid("%s has more than %d labels", name, p.most.labels)
-		}
-		set = append(set, v)
-		return nil
+		return v, nil
 	})
-	return set, fail
 }
 
 // another reads one more query of several.
@@ -337,44 +334,35 @@ func whole(t jsontext.Token) (int, bool) {
 // make equal queries. An error names a teacher whose vote is neither one of them nor missing.
 func (q *query) resolve(words *votes.Vocabulary) (release.Query, *failure) {
 	out := release.Query{ID: q.RequestID, ReplayKey: q.ReplayKey, Counts: q.Counts}
-	indices := func(of []vote) ([]int, bool) {
+	indices := func(of []vote) (all []int, bad int) { // bad is the first that is neither a class nor missing, or -1
 		if of == nil {
-			return nil, true
+			return nil, -1
 		}
-		all := make([]int, len(of))
+		all = make([]int, len(of))
 		for i, v := range of {
-			all[i] = v.class
-			if v.name != nil {
+			if all[i] = v.class; v.name != nil {
 				var ok bool
 				if all[i], ok = words.Class(*v.name); !ok {
-					return nil, false
+					return nil, i
 				}
 			}
 		}
-		return all, true
+		return all, -1
 	}
-	if q.Votes != nil {
-		out.Votes = make([]int, len(q.Votes))
-	}
-	for i := range q.Votes {
-		one, ok := indices(q.Votes[i : i+1])
-		if !ok {
-			return out, invalid(
-				"vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", i+1)
-		}
-		out.Votes[i] = one[0]
+	var bad int
+	if out.Votes, bad = indices(q.Votes); bad >= 0 {
+		return out, invalid("vote of teacher %d is of no class of this service (GET /v1/mechanism lists them)", bad+1)
 	}
 	if q.Sets != nil {
 		out.Sets = make([][]int, len(q.Sets))
 	}
-	var ok bool
 	for i := range q.Sets {
-		if out.Sets[i], ok = indices(q.Sets[i]); !ok {
+		if out.Sets[i], bad = indices(q.Sets[i]); bad >= 0 {
 			return out, invalid(
 				"set of teacher %d has a label that this service does not have (GET /v1/mechanism lists them)", i+1)
 		}
 	}
-	if out.Asked, ok = indices(q.Asked); !ok {
+	if out.Asked, bad = indices(q.Asked); bad >= 0 {
 		return out, invalid("labels has one that this service does not have (GET /v1/mechanism lists them)")
 	}
 	return out, nil

@@ -55,7 +55,7 @@ func (c *wire) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// refuse responds to what was no request.
+// refuse responds to bytes that were no request.
 func (c *wire) refuse(to io.Writer, code int) error {
 	f := &failure{Kind: kindInvalid, Message: "this is no request of HTTP/1.1", status: code}
 	switch code {
