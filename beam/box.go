@@ -31,7 +31,7 @@ func (b box) put(ctx context.Context, name string, content []byte) error {
 		b.seal(name, content)...))
 }
 
-// worker is what the workers of a job have in common. They find its keys before their first piece of work.
+// worker is the common part of a job's workers. They find its keys before their first piece of work.
 type worker struct {
 	Temp string // the job's own directory
 	Key  keyAt
@@ -49,7 +49,7 @@ func (w *worker) leave(ctx context.Context, name string, content []byte) error {
 	return settled(box{w.Temp, w.keys}.put(ctx, name, content), lastingOutput)
 }
 
-// report is leave of what the first pipeline found, as JSON.
+// report is leave of a finding of the first pipeline, as JSON.
 func (w *worker) report(ctx context.Context, name string, finding any) error {
 	b, err := json.Marshal(finding)
 	if err != nil {
@@ -102,7 +102,7 @@ const (
 	lastingOutput = " (a place to write is at fault: " + lastingEnd
 )
 
-// settled marks an error of a worker that every try would meet, by what is then at fault.
+// settled marks an error that every try of a worker would meet, by its cause.
 func settled(err error, lasts string) error {
 	var parse *votes.ParseError
 	var parameter *check.Error

@@ -84,8 +84,7 @@ func (r *Request) given(ctx context.Context, m *ensemble.Mechanism) (c Choice, e
 	if !ok {
 		return c, errOverBudget
 	}
-	c = Choice{Name: m.Name(), Mechanism: m, Slack: slack, answers: m.Answers(r.Queries, slack)}
-	if c, err = c.priced(); err != nil {
+	if c, err = r.made(m, slack).priced(); err != nil {
 		return c, err
 	}
 	if !within(c.Total, r.Budget) {

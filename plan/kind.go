@@ -22,7 +22,7 @@ type kind struct {
 	guess func() float64 // where to begin the search, which takes some time to say
 	// answers returns the charge for all labels at x, without a solver.
 	answers func(x float64) (ensemble.Answers, error)
-	// priced is in the place of answers where build needs no solver: it returns what build does, priced.
+	// priced replaces answers where build needs no solver: it returns the choice of build with its price.
 	priced func(x float64) (Choice, error)
 	build  func(ctx context.Context, x float64) (Choice, error)
 	tries  int // builds beside the first, where one may cost less than answers says
@@ -31,8 +31,8 @@ type kind struct {
 	label func(x float64) accountant.Cost
 	// atLeast returns how often labels at x agree at least, without a solver; nil where nothing is known.
 	atLeast func(ctx context.Context, x float64) (float64, error)
-	// whole is in the place of all the others where there is no x: it returns what is made for all
-	// labels and the whole budget. needs then tells what the wanted agreement costs.
+	// whole replaces all others where there is no x: it returns the choice for all labels and the whole
+	// budget. needs then returns what the wanted agreement costs.
 	whole func(ctx context.Context) (Choice, error)
 	needs func(ctx context.Context) (n answerssolve.Needs, ok bool, err error)
 }
@@ -176,11 +176,18 @@ func (r *Request) dearest(p constraints.Problem,
 	if !ok {
 		return ensemble.Answers{}, errOverBudget
 	}
-	return ensemble.Answers{
-		Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: epsilon, Delta: delta},
-		Teachers: teachers,
-		K:        r.votes(), Affected: r.reach(), Randomness: ensemble.FreshTeachers, Slack: slack,
-	}, p.Validate()
+	return r.charged(accountant.Cost{Epsilon: epsilon, Delta: delta}, teachers, slack), p.Validate()
+}
+
+// charged returns the charge for labels of which each costs so much.
+func (r *Request) charged(label, teachers accountant.Cost, slack float64) ensemble.Answers {
+	return ensemble.Answers{Queries: r.Queries, PerAnswer: label, Teachers: teachers, K: r.votes(), Affected: r.reach(),
+		Randomness: ensemble.FreshTeachers, Slack: slack}
+}
+
+// made returns the choice of a mechanism whose labels' composition spends slack.
+func (r *Request) made(m *ensemble.Mechanism, slack float64) Choice {
+	return Choice{Name: m.Name(), Mechanism: m, Slack: slack, answers: m.Answers(r.Queries, slack)}
 }
 
 // solved returns the optimal noise function for p.
@@ -194,11 +201,9 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem) (Choice, er
 		return Choice{}, err
 	}
 	slack, _ := r.slack(p.Delta)
-	return Choice{
-		Name: m.Name(), Mechanism: m, Noise: table, Slack: slack,
-		NoNoise: table.Certificate().Method == gamma.PostProcessing,
-		answers: m.Answers(r.Queries, slack),
-	}, nil
+	c := r.made(m, slack)
+	c.Noise, c.NoNoise = table, table.Certificate().Method == gamma.PostProcessing
+	return c, nil
 }
 
 // plurality returns the kind of the optimum of many classes, with labels of δ = 0: a δ of its own
@@ -216,10 +221,7 @@ func (r *Request) plurality() kind {
 				return ensemble.Answers{}, err
 			}
 			slack, _ := r.slack(0)
-			return ensemble.Answers{
-				Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: x}, Teachers: nothing,
-				K: r.votes(), Affected: r.reach(), Randomness: ensemble.FreshTeachers, Slack: slack,
-			}, nil
+			return r.charged(accountant.Cost{Epsilon: x}, nothing, slack), nil
 		},
 		build: func(ctx context.Context, x float64) (Choice, error) {
 			table, err := r.SolvePlurality(ctx, problem(x), r.objective(), r.Work)
@@ -231,11 +233,9 @@ func (r *Request) plurality() kind {
 				return Choice{}, err
 			}
 			slack, _ := r.slack(0)
-			return Choice{
-				Name: m.Name(), Mechanism: m, Optimum: table, Objective: table.Objective,
-				Slack:   slack,
-				answers: m.Answers(r.Queries, slack),
-			}, nil
+			c := r.made(m, slack)
+			c.Optimum, c.Objective = table, table.Objective
+			return c, nil
 		},
 	}
 }
@@ -286,10 +286,7 @@ func (r *Request) counts(d ensemble.Description, delta float64) kind {
 		if !ok {
 			return Choice{}, errOverBudget
 		}
-		return Choice{
-			Name: d.Name, Mechanism: m, Slack: slack,
-			answers: m.Answers(r.Queries, slack),
-		}, nil
+		return r.made(m, slack), nil
 	}
 	made := make(map[float64]Choice) // what a search ends at was priced by it
 	return kind{

@@ -21,7 +21,7 @@ func TestMutantsDie(t *testing.T) {
 			Killer: "TestMostIsABoundForEveryMechanism"},
 		{Name: "the bound forgets delta", File: "worth.go", Old: "n*(1+lost)/(n+others)",
 			New: "n/(n+others)", Killer: "TestMostIsABoundForEveryMechanism"},
-		{Name: "each table has the whole work", File: "plan.go", Old: "r.Work /= int64(k.tries)",
+		{Name: "each table has the whole work", File: "search.go", Old: "r.Work /= int64(k.tries)",
 			New: "_ = k.tries", Killer: "TestWorkIsCounted"},
 		{Name: "the clock leaves a mechanism out", File: "plan.go", Old: "late != nil {",
 			New: "late != nil && false {", Killer: "TestTimeIsAnError"},
@@ -49,7 +49,7 @@ func TestMutantsDie(t *testing.T) {
 			New: "case false:", Killer: "TestCompareGivenMechanisms"},
 		{Name: "a plan by votes is compared on votes", File: "compare.go", Old: "r.Votes != nil && r.Votes.FromVotes() {",
 			New: "false {", Killer: "TestCompareMarksTheFirstChoice"},
-		{Name: "what is useless is solved", File: "plan.go", Old: "r.Votes.useless(most)",
+		{Name: "what is useless is solved", File: "search.go", Old: "r.Votes.useless(most)",
 			New: "false && r.Votes.useless(most)", Killer: "TestUselessIsSeenWithoutSolving"},
 	})
 }

@@ -415,7 +415,7 @@ func (o ReportOptions) labelNotes(labels []ReportedLabel) []string {
 	return notes
 }
 
-// lossNotes describes the first choice to somebody who stated shares or costs.
+// lossNotes describes the first choice to a person who stated shares or costs.
 func (o ReportOptions) lossNotes(best Choice) []string {
 	notes := o.ClassNotes(best)
 	if by := o.ByClass(best); by != nil && !by.Tells {

@@ -146,3 +146,106 @@ func gridCeil(x float64) float64 {
 	}
 	return gridValue(i + 1)
 }
+
+// choose returns the mechanism of a kind that spends the most of the budget. What it costs is
+// worked out again, from the mechanism itself.
+func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
+	if k.whole != nil {
+		return r.madeForAll(ctx, k)
+	}
+	x, err := r.largest(ctx, k)
+	if err != nil {
+		return Choice{}, err
+	}
+	if k.tries > 0 {
+		// A larger x may fit, but not twice as large.
+		label := k.label(2 * x)
+		if most := r.Votes.most(r.reach(), label); r.Votes.useless(most) {
+			return Choice{}, &UselessError{label, most, r.Votes.Guess()}
+		}
+	}
+	c, err := r.built(ctx, k, x)
+	if err == nil && !within(c.Total, r.Budget) {
+		err = fmt.Errorf("it costs %v, more than planned", c.Total)
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	if c, err = r.larger(ctx, k, c); err != nil {
+		return Choice{}, err
+	}
+	return r.judged(ctx, c)
+}
+
+// built makes the mechanism of a kind at x, with its own cost.
+func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) {
+	build := func(x float64) (Choice, error) {
+		c, err := k.build(ctx, x)
+		if err != nil {
+			return Choice{}, err
+		}
+		return c.priced()
+	}
+	if k.priced != nil {
+		build = k.priced
+	}
+	c, err := build(x)
+	c.x = x
+	return c, err
+}
+
+// priced returns the choice with what a release charges for it.
+func (c Choice) priced() (Choice, error) {
+	var err error
+	if c.Bounds, err = c.answers.Bounds(); err != nil {
+		return Choice{}, err
+	}
+	total, ok := c.Bounds.Best() // what Answers.Total says
+	if !ok {
+		_, err := c.answers.Total() // which says why
+		return Choice{}, err
+	}
+	c.Total, c.Rule = total.Cost, total.Rule()
+	return c, nil
+}
+
+// larger returns a choice with a larger x than c that fits, or c. A mechanism that is priced after it
+// is built costs less than the estimate that x was chosen by. Each try takes a build.
+func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
+	if k.tries == 0 {
+		return c, nil
+	}
+	defer func(work int64) { r.Work = work }(r.Work)
+	r.Work /= int64(k.tries) // all tries together take no more than the first
+	var tooMuch *Choice
+	for range k.tries {
+		// Costs are roughly proportional to x, and between two of them to a power of it.
+		power := 1.0
+		if tooMuch != nil {
+			power = math.Log(tooMuch.x/c.x) / math.Log(tooMuch.Total.Epsilon/c.Total.Epsilon)
+		}
+		x := min(c.x*math.Pow(r.Budget.Epsilon/c.Total.Epsilon, power), k.most)
+		if tooMuch != nil && !(x < tooMuch.x) {
+			x = (c.x + tooMuch.x) / 2
+		}
+		if x = gridValue(gridBelow(num.Decimal(x))); x <= c.x*(1+worthwhile) {
+			break
+		}
+		next, err := r.built(ctx, k, x)
+		if ctx.Err() != nil {
+			return Choice{}, ctx.Err()
+		}
+		if err != nil {
+			break // c is there
+		}
+		if within(next.Total, r.Budget) {
+			c = next
+		} else {
+			tooMuch = &next
+		}
+	}
+	return c, nil
+}
+
+// worthwhile is the relative growth of x below which no further mechanism is built.
+const worthwhile = 0.005

@@ -148,17 +148,21 @@ func (plan Plan) perTeacher() *accountant.Cost {
 
 // trainingRequest is the charge of frozen teachers. It is paid once, so for any number of answers.
 func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
-	p := plan.mechanism.Setting()
 	frozen, err := plan.frozen()
 	if err != nil {
 		return nil, err
 	}
-	c.Client, c.Share = "", nil // it pays for what anybody asks
-	training, err := c.request(teachersPrefix+c.Ensemble, frozen.Cost, Event{
-		Mechanism: trainingMechanism, K: plan.several.TeachersOf(p.K), Affected: p.Affected, Teachers: string(c.Teachers),
-		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
-	})
-	return &training, err
+	return plan.onceRequest(c, teachersPrefix+c.Ensemble, frozen, Event{Mechanism: trainingMechanism})
+}
+
+// onceRequest is a charge of teachers' own privacy that is made once, for whoever asks.
+func (plan Plan) onceRequest(c Charge, id string, total ensemble.Total, event Event) (*ledger.Request, error) {
+	p := plan.mechanism.Setting()
+	event.K, event.Affected, event.Teachers = plan.several.TeachersOf(p.K), p.Affected, string(c.Teachers)
+	event.PerTeacher, event.Rule = plan.perTeacher(), total.Rule
+	c.Client, c.Share = "", nil
+	r, err := c.request(id, total.Cost, event)
+	return &r, err
 }
 
 // drawRequest is the charge for every further answer to a draw. What many answers to the
@@ -166,22 +170,16 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 // teachers' own promises compose, and no number of answers costs more.
 func (plan Plan) drawRequest(c Charge, draw ledger.Draw,
 	again *ensemble.Total) (*ledger.Request, error) {
-	p := plan.mechanism.Setting()
-	c.Client, c.Share = "", nil // it pays for what anybody asks
 	id := coverID(c.Ensemble, draw.Name)
 	if len(id) > ledger.MaxID {
 		return nil, check.Wantf("names of ensemble and draw", fmt.Sprintf("%q, %q", c.Ensemble, draw.Name),
 			"at most %d bytes long together, where a colon and a percent sign count as three",
 			ledger.MaxID-len(drawPrefix)-1)
 	}
-	request, err := c.request(id, again.Cost, Event{
-		Mechanism: drawMechanism, Queries: plan.queries, K: plan.several.TeachersOf(p.K), Affected: p.Affected,
-		Teachers:   string(c.Teachers),
-		PerTeacher: plan.perTeacher(), Rule: again.Rule,
-	})
+	request, err := plan.onceRequest(c, id, *again, Event{Mechanism: drawMechanism, Queries: plan.queries})
 	draw.Covers = true
 	request.Draw = &draw
-	return &request, err
+	return request, err
 }
 
 // coverID is the id of the charge that covers a draw. No two draws have one: colons within the

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
-	"github.com/darrm/darrm/votes"
 )
 
 // choose sets the plan of so many teachers and classes: that of an earlier charge, or a new one.
@@ -20,11 +18,7 @@ func (r *LabelRun) choose(ctx context.Context, teachers, classes int) error {
 	if r.Budget == nil {
 		r.need(Need{Teachers: teachers, Classes: classes}, func(planned Plan, _ float64) (err error) {
 			if r.planned = planned; r.Queries > 0 {
-				if err = planned.check(); err != nil {
-					return err
-				}
-				n := r.Queries * r.questions.PerQuestion(planned.mechanism.Setting().Affected)
-				r.planned, err = planned.ForLabels(n, r.Charge.Slack)
+				r.planned, err = planned.ForQuestions(r.Queries, r.questions, r.Charge.Slack)
 			}
 			return err
 		})
@@ -83,19 +77,11 @@ func (r *LabelRun) statement(teachers, classes int) *Statement {
 	if r.Stated == nil {
 		return nil
 	}
-	s := *r.Stated
-	s.K, s.Classes, s.Labels = teachers, classes, r.Queries
-	s.Missing = r.Read.Missing == votes.MissingAbstain
-	if several := r.questions; several != (ensemble.Several{}) {
-		s.Several = &several
-	}
-	if s.Affected == ensemble.AllTeachers {
-		s.Affected = teachers
-	}
+	s := r.Stated.Of(teachers, classes, r.Queries, r.Read.Missing, r.questions)
 	if r.Budget != nil {
 		return s.Within(*r.Budget)
 	}
-	return &s
+	return s
 }
 
 // paidBefore takes the plan of the charge of the same request, or of an open one of the same
@@ -116,22 +102,18 @@ func (r *LabelRun) paidBefore(ctx context.Context) (found bool, err error) {
 	if stated.own() || r.Charge.NewCharge || r.counted == nil {
 		return false, nil
 	}
-	all, err := book.Quotas(ctx)
-	if err != nil {
-		return false, err
-	}
 	n := uint64(r.questions.Answers(r.counted.queries, stated.Affected))
-	open, most := enoughLeft(all, n, func(_ *ledger.QuotaUse, event *Event) bool {
-		return event.Stated != nil && stated.differs(event.Stated) == ""
-	})
-	if open == nil && most != nil {
+	open, most, err := openCharges(ctx, book, stated, n)
+	switch {
+	case err != nil:
+		return false, err
+	case open != nil:
+		event, _ := paidEvent(&open.Charge)
+		return true, r.takePaid(ctx, book, &open.Charge, event)
+	case most != nil:
 		return false, tooFew(ctx, book, most, n)
 	}
-	if open == nil {
-		return false, nil
-	}
-	event, _ := paidEvent(&open.Charge)
-	return true, r.takePaid(ctx, book, &open.Charge, event)
+	return false, nil
 }
 
 // askedBefore takes the plan of a request's own charge. An entry without a statement is of a

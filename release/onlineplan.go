@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
-// plan sets the plan of a statement: that of the ledger's charge of the same statement, the oldest
-// with labels left, that of earlier answers, or the one that is given. Where all labels of all such
-// charges are taken, the mechanism is that of one of them: it repeats its answers, and draws no new one.
+// plan sets the plan of a statement. Labels that one charge pays for have the plan of the oldest charge of the same
+// statement with labels left; where none has any, that of one of them, which repeats its answers and draws
+// no new one. Other labels have the plan of earlier answers. Without either, the plan is the one that was given.
 func (o *Online) plan(ctx context.Context) error {
 	if o.options.Charge.Ledger == "" {
 		return usagef("answers on line need a ledger: give %s", pLedger)
@@ -109,29 +108,3 @@ func (o *Online) keptPlan(ctx context.Context, stated *Statement) (plan Plan, fo
 	}
 	return plan, found && err == nil, err
 }
-
-// Ready returns nil if a query that the budget allows could be charged now. A budget that is spent
-// is no error: what was answered is answered again. Errors and cost are those of
-// [ledger.Ledger.Ready].
-func (o *Online) Ready(ctx context.Context) error {
-	return o.made().ask(ctx, func(book *ledger.Ledger) error { return book.Ready(ctx) })
-}
-
-// Usable returns what can still be charged in a state of the ledger: what the ledger has left or,
-// unless a total that protects nobody is accepted, what is left below such a total, whichever is
-// less. It is rounded down.
-func (o *Online) Usable(now ledger.State) ledger.Cost {
-	s := o.made().options.Charge.strength()
-	if s.accept {
-		return now.Remaining
-	}
-	most := ensemble.MostWorth(s.records)
-	limit, err := ledger.NewBudget(most.Epsilon, most.Delta)
-	if err != nil {
-		return ledger.Cost{} // the limit is one of a ledger, which has no smaller amounts
-	}
-	return Least(now.Remaining, limit.Cost().Minus(now.Spent))
-}
-
-// Least returns the smaller ε and the smaller δ of two costs.
-func Least(a, b ledger.Cost) ledger.Cost { return a.Minus(a.Minus(b)) }

@@ -13,11 +13,11 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// FindPaid returns the plan that the ledger already has of a statement, judged again, and the δ′ that its
-// labels' composition spends: of labels that one charge pays for that of the oldest open charge, else
-// that of the charge with the most labels left; of labels with a price each that of answers on line,
-// else of the oldest release. found is false where there is none: then a plan has to be made. What a
-// release draws is decided again, and by the same rule, when it runs.
+// FindPaid returns the plan that the ledger has for a statement, judged again, and the δ′ that its labels'
+// composition spends. Where one charge pays for many labels, it is the plan of the oldest open charge, else of the
+// charge with the most labels left. Where each label has a price, it is the plan of answers on line, else
+// of the oldest release. found is false without such a charge: then a plan has to be made. A release
+// decides again, by the same rule, when it runs.
 //
 // The statement must have K, Classes, Affected and, of labels that one charge pays for, Labels and
 // Budget. A table that is named and cannot be used is an error. Cost: one passage through the ledger.
@@ -56,22 +56,28 @@ func FindPaid(ctx context.Context, book *ledger.Ledger, s Statement) (p Plan, sl
 // the most: its mechanism repeats its answers, and draws no new one. nil where there is none.
 func openCharge(ctx context.Context, book *ledger.Ledger, stated *Statement) (*ledger.QuotaUse, Event,
 	error) {
-	all, err := book.Quotas(ctx)
-	if err != nil {
-		return nil, Event{}, err
-	}
-	each := uint64(stated.several().PerQuestion(stated.Affected))
-	open, most := enoughLeft(all, each, func(_ *ledger.QuotaUse, event *Event) bool {
-		return event.Stated != nil && stated.differs(event.Stated) == ""
-	})
+	open, most, err := openCharges(ctx, book, stated, uint64(stated.several().PerQuestion(stated.Affected)))
 	if open == nil {
 		open = most
 	}
-	if open == nil {
-		return nil, Event{}, nil
+	if open == nil || err != nil {
+		return nil, Event{}, err
 	}
 	event, _ := paidEvent(&open.Charge)
 	return open, event, nil
+}
+
+// openCharges is [enoughLeft] of the charges of a statement.
+func openCharges(ctx context.Context, book *ledger.Ledger, stated *Statement, n uint64) (enough,
+	most *ledger.QuotaUse, err error) {
+	all, err := book.Quotas(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	enough, most = enoughLeft(all, n, func(_ *ledger.QuotaUse, event *Event) bool {
+		return event.Stated != nil && stated.differs(event.Stated) == ""
+	})
+	return enough, most, nil
 }
 
 // keptPlan returns the plan whose name is kept under that of a statement. The caller compares it with

@@ -45,6 +45,14 @@ func NewPlan(m *ensemble.Mechanism) (Plan, error) {
 	return plan, nil
 }
 
+// planOf is NewPlan of a mechanism that was made with err.
+func planOf(m *ensemble.Mechanism, err error) (Plan, error) {
+	if err != nil {
+		return Plan{}, err
+	}
+	return NewPlan(m)
+}
+
 // check refuses a plan without a mechanism that a constructor made.
 func (plan Plan) check() error {
 	if plan.mechanism == nil || plan.mechanism.Setting().Validate() != nil {
@@ -140,6 +148,14 @@ func (plan Plan) ForLabels(n int, slack *float64) (Plan, error) {
 	return plan, nil
 }
 
+// ForQuestions is ForLabels of n questions, each with several labels or one.
+func (plan Plan) ForQuestions(n int, several ensemble.Several, slack *float64) (Plan, error) {
+	if err := plan.check(); err != nil {
+		return Plan{}, err
+	}
+	return plan.ForLabels(n*several.PerQuestion(plan.mechanism.Setting().Affected), slack)
+}
+
 // Together returns the price that all answers have in common, and how many there are at most: 0
 // where each release pays for its own.
 func (plan Plan) Together() ensemble.Together {
@@ -171,21 +187,13 @@ func (plan Plan) WithTable(t Table) Plan {
 // DaRRM returns answers with a certified noise function to the votes of the teachers that it
 // is certified for. neighbours is the relation of their promise.
 func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Plan, error) {
-	m, err := ensemble.DaRRM(c, neighbours)
-	if err != nil {
-		return Plan{}, err
-	}
-	return NewPlan(m)
+	return planOf(ensemble.DaRRM(c, neighbours))
 }
 
 // Plurality returns answers with a certified table for many classes. neighbours is the relation
 // for which its t was counted.
 func Plurality(c *plurality.Certified, neighbours accountant.Relation) (Plan, error) {
-	m, err := ensemble.Plurality(c, neighbours)
-	if err != nil {
-		return Plan{}, err
-	}
-	return NewPlan(m)
+	return planOf(ensemble.Plurality(c, neighbours))
 }
 
 // Baseline returns answers with the baseline of this name, certified for p. neighbours is the relation
@@ -201,11 +209,7 @@ func Baseline(ctx context.Context, name string, p constraints.Problem,
 	if err != nil {
 		return Plan{}, err
 	}
-	m, err := ensemble.Baseline(b, neighbours)
-	if err != nil {
-		return Plan{}, err
-	}
-	return NewPlan(m)
+	return planOf(ensemble.Baseline(b, neighbours))
 }
 
 // Fits refuses votes of other teachers or classes than the mechanism is for.

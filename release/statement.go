@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/votes"
 )
 
 // Statement holds all that decides on the mechanism, as it was stated before anybody looked at the
@@ -58,6 +59,18 @@ func (s Statement) Within(b LabelBudget) *Statement {
 		s.Rest = "ε"
 	case b.Delta.Rest:
 		s.Rest = "δ"
+	}
+	return &s
+}
+
+// Of returns the statement of so many teachers, classes and labels, with what is stated of reading their votes.
+func (s Statement) Of(k, classes, labels int, missing votes.MissingPolicy, several ensemble.Several) *Statement {
+	s.K, s.Classes, s.Labels, s.Missing = k, classes, labels, missing == votes.MissingAbstain
+	if several != (ensemble.Several{}) {
+		s.Several = &several
+	}
+	if s.Affected == ensemble.AllTeachers {
+		s.Affected = k
 	}
 	return &s
 }

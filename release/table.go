@@ -134,9 +134,6 @@ func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
 	default:
 		err = usagef("table must be given: use ReadTable")
 	}
-	if err != nil {
-		return Plan{}, err
-	}
-	plan, err := NewPlan(m)
+	plan, err := planOf(m, err)
 	return plan.WithTable(t), err
 }

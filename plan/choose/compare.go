@@ -106,7 +106,7 @@ func PrepareComparison(r Request) (*Comparison, error) {
 	return c, cmp.Or(c.r.checkMissing(), c.r.checkTeachers())
 }
 
-// Options solves for the optima and returns what is to be compared, on votes of k teachers. An
+// Options solves for the optima and returns the options of a comparison on votes of k teachers. An
 // optimum of many classes that is too large or takes too much work is among it, with the reason.
 func (c *Comparison) Options(ctx context.Context, k int) (o ensemble.CompareOptions, err error) {
 	c = handle.Made(c)

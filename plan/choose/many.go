@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
@@ -39,7 +40,7 @@ type Many struct {
 // Lossy reports whether shares or costs of the classes are stated.
 func (m Many) Lossy() bool { return m.Shares != "" || m.Cost != "" }
 
-// checkUnused refuses shares and costs where nothing is solved for them.
+// checkUnused refuses shares and costs that no table is solved for.
 func (m Many) checkUnused() error {
 	switch {
 	case m.Shares != "":
@@ -50,7 +51,7 @@ func (m Many) checkUnused() error {
 	return nil
 }
 
-// CompleteNoise returns n's options for k teachers, with the counts and costs of what is stated of two classes
+// CompleteNoise returns n's options for k teachers, with the counts and costs that are stated of two classes
 // with these names; read reads a file of counts.
 func (m Many) CompleteNoise(ctx context.Context, n Noise, k int, names []string, read ReadCounts) (o solve.Options, err error) {
 	if !m.Lossy() {
@@ -84,7 +85,7 @@ func (m Many) CompleteNoise(ctx context.Context, n Noise, k int, names []string,
 	return o, l.ByName(&o, k, meanOr0(n.PriorMean))
 }
 
-// Losses returns what is stated of classes with these names.
+// Losses returns the stated shares and costs of classes with these names.
 func (m Many) Losses(names []string) (l plan.Losses, err error) {
 	yes, each, err := []float64(nil), false, error(nil)
 	if len(m.Labels) > 0 {
@@ -136,14 +137,20 @@ func Prior(k, classes int, mean *float64) (*plan.Law, error) {
 	return plan.DefaultLaw(k, classes)
 }
 
-// PlannedNoise returns how the plan for r solves for the noise function of k votes: for agreement, since labels are meant
-// for use, and for its losses and its threshold.
-func PlannedNoise(ctx context.Context, r *plan.Request, k int, mean *float64) (solve.Options, error) {
-	o, err := Noise{Objective: Agreement, PriorMean: mean}.Complete(ctx, k, nil)
-	if err != nil {
-		return o, err
+// SolveNoise sets how the plan for r finds noise functions, by a solver: for agreement, since labels are meant for use,
+// under a prior of this mean, and for its losses and its threshold.
+func SolveNoise(r *plan.Request, mean *float64, by func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)) {
+	r = handle.Made(r)
+	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
+		o, err := Noise{Objective: Agreement, PriorMean: mean}.Complete(ctx, p.K, nil)
+		if err == nil {
+			err = r.ByName(&o, p.K, meanOr0(mean))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return by(ctx, p, o)
 	}
-	return o, r.ByName(&o, k, meanOr0(mean))
 }
 
 func meanOr0(mean *float64) float64 {

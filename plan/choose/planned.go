@@ -46,7 +46,7 @@ func PlanOf(c plan.Choice) (release.Plan, error) {
 }
 
 // CheckPlanned refuses a choice of a plan that a release of these labels would charge otherwise
-// than was planned: what is charged is worked out by package release, and the plan by package plan.
+// than was planned: package release works out the charge, and package plan the plan.
 func CheckPlanned(c plan.Choice, labels int) error {
 	p, err := release.NewPlan(c.Mechanism)
 	if err != nil {

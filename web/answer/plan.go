@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plan"
@@ -35,7 +33,7 @@ type Plan struct {
 	Rows   [][]string   `json:"rows"`   // the table that darrm plan prints
 	Short  string       `json:"short"`  // the answer in one sentence
 	Point  Point        `json:"point"`  // of every curve through what is stated; its X is not set
-	// Sentence explains the first choice to those who decide whether it may be done.
+	// Sentence explains the first choice to the person who decides whether it may be made.
 	Sentence string `json:"sentence"`
 }
 
@@ -97,7 +95,7 @@ func Meaning(s Stated) string {
 // many returns the losses that are stated.
 func (s Stated) many() choose.Many { return choose.Many{Shares: s["shares"], Cost: s["cost"]} }
 
-// request returns what is to be planned of classes with these names, nil for numbered ones.
+// request returns the request of a plan for classes with these names, nil for numbered ones.
 func request(s Stated, names []string) (r plan.Request, err error) {
 	var budget release.LabelBudget
 	var prior choose.Noise
@@ -121,13 +119,7 @@ func request(s Stated, names []string) (r plan.Request, err error) {
 			r.For = plan.ForLabels
 		}
 	}
-	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		o, err := choose.PlannedNoise(ctx, &r, p.K, prior.PriorMean)
-		if err != nil {
-			return nil, err
-		}
-		return solve.Optimal(ctx, p, o)
-	}
+	choose.SolveNoise(&r, prior.PriorMean, solve.Optimal)
 	return r, nil
 }
 
@@ -205,7 +197,7 @@ func planShown(s Stated, r plan.Request, p *plan.Plan) (*Plan, error) {
 	return a, err
 }
 
-// fieldNames are the titles of the page's fields, by the flags of what they state.
+// fieldNames are the titles of the page's fields, by the flags that they stand for.
 var fieldNames = map[string]string{
 	"K": "“Teachers”", "num-classes": "“Classes”", "queries": "“Labels”", "affected": "“Teachers that one record reaches”",
 	"budget-eps": "“Budget: ε of all labels”", "budget-delta": "“Budget: δ of all labels”",

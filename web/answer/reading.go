@@ -43,7 +43,7 @@ func ofName(name string) (votes.Options, error) {
 	return o, nil
 }
 
-// options returns what is stated of a file of votes: header, classes, and the role of each column.
+// options returns the stated options of a file of votes: header, classes, and the role of each column.
 func options(ctx context.Context, s Stated, name string, data []byte) (votes.Options, error) {
 	o, err := ofName(name)
 	if err != nil {
@@ -128,7 +128,7 @@ func setRoles(ctx context.Context, o *votes.Options, roles []string, name string
 	return nil
 }
 
-// rolesOf returns the role of each column of a file, by what was found in it; nil where that is not by columns.
+// rolesOf returns the role that was found for each column of a file; nil where votes are not in columns.
 func rolesOf(found votes.Roles, first []string) []string {
 	if found.Layout != votes.LayoutWide.String() || found.In != "columns" && found.In != "positions" && found.In != "list" {
 		return nil

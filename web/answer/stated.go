@@ -20,7 +20,7 @@ type Stated map[string]string
 // has reports whether a flag was stated.
 func (s Stated) has(flag string) bool { return s[flag] != "" }
 
-// into reads what is stated of the parameters of structs, given by pointers.
+// into sets the stated parameters in structs, which are given by pointers.
 func (s Stated) into(options ...any) error {
 	for _, o := range options {
 		for _, p := range param.Of(o) {

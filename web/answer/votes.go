@@ -207,11 +207,7 @@ func ballotsOf(ctx context.Context, o votes.Options, data []byte, k int, abstain
 			return nil, err
 		}
 		for i := range b.Len() {
-			truth := ensemble.NoTruth
-			if b.Labels != nil && b.Labels[i] >= 0 {
-				truth = b.Labels[i]
-			}
-			if err := ballots.Add(b.Row(i), truth); err != nil {
+			if err := ballots.Add(b.Row(i), b.Truth(i)); err != nil {
 				return nil, err
 			}
 		}

@@ -290,7 +290,7 @@ func (w *pieceMeter) share() float64 {
 	return (float64(w.done) + w.at) / float64(max(w.pieces, w.done+1))
 }
 
-// sofar is the text of a stage of which nobody can say how much of it is done.
+// sofar is the text of a stage without a known end.
 func sofar(stage string, since time.Duration) string {
 	if since < time.Minute {
 		return fmt.Sprintf("%s, %d s so far", stage, int(since.Seconds()))

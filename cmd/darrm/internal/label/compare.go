@@ -220,9 +220,6 @@ func (f *compareFlags) compareWithin(c *cobra.Command, a *cli.App, paths []strin
 	if err != nil {
 		return err
 	}
-	for i, x := range p.Refused {
-		p.Refused[i].Err = cli.NameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
-	}
 	given, err := f.given(c, a)
 	if err != nil {
 		return err
@@ -253,7 +250,7 @@ func (f *compareFlags) given(c *cobra.Command, a *cli.App) (out []plan.Given, er
 	return out, nil
 }
 
-// request checks the flags that say what is stated of votes and mechanisms.
+// request checks the flags about votes and mechanisms.
 func (f *compareFlags) request(c *cobra.Command, a *cli.App, paths []string) (r choose.Request, err error) {
 	if err := f.read.prepare(c, paths); err != nil {
 		return r, err
@@ -281,35 +278,21 @@ func (f *compareFlags) prepare(c *cobra.Command, a *cli.App, paths []string) (*c
 // ballots reads the votes, and returns the names of the classes too.
 func (f *compareFlags) ballots(ctx context.Context, a *cli.App,
 	paths []string) (*scores, []string, error) {
-	r, err := f.read.open(ctx, a.In, paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer r.Close()
-	several, err := f.read.several().Of(r.K())
-	if err != nil {
-		return nil, nil, &release.UsageError{Err: err}
-	}
-	s, err := newScores(several.Votes(r.K()), len(r.Classes()), f.read.abstain(), f.read.options.Labels)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.teachers, s.several = r.K(), several
-	bar := cli.NewProgress(a)
-	defer bar.Stop()
-	show := bar.Rows("reading")
-	for b, err := range r.Batches() {
+	var s *scores
+	var r *votes.Reader
+	err := f.read.each(ctx, a, paths, func(opened *votes.Reader) error {
+		r = opened
+		several, err := f.read.several().Of(r.K())
 		if err != nil {
-			return nil, nil, release.Unreadable(ctx, err)
+			return &release.UsageError{Err: err}
 		}
-		if err := f.read.complete(b, s.ballots.Len()); err != nil {
-			return nil, nil, err
+		if s, err = newScores(several.Votes(r.K()), len(r.Classes()), f.read.abstain(), f.read.options.Labels); err == nil {
+			s.teachers, s.several = r.K(), several
 		}
-		if err := s.add(b, nil); err != nil {
-			return nil, nil, err
-		}
-		b.Release()
-		show(r.Progress())
+		return err
+	}, func(b *votes.Batch) error { return s.add(b, nil) })
+	if err != nil {
+		return nil, nil, err
 	}
 	s.dropped = r.Dropped()
 	return s, r.Classes(), nil

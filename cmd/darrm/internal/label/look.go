@@ -15,8 +15,8 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// lookAt surveys files of which perhaps nothing is stated. It is behind aggregate, plan and compare
-// without a budget, and behind votes describe.
+// lookAt surveys files of which little or nothing is stated, for aggregate, plan and compare without a budget, and
+// for votes describe.
 func lookAt(c *cobra.Command, a *cli.App, f *readFlags, paths []string) (*votes.Survey, error) {
 	if err := f.prepare(c, paths); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package label
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -39,15 +40,13 @@ func (f *planFlags) compareNumbers(c *cobra.Command, a *cli.App, r *plan.Request
 		r.Queries = queries[0]
 		return nil, nil
 	}
-	ctx, cancel := f.problem.Limit(c.Context())
-	defer cancel()
-	bar := cli.NewProgress(a)
-	each := *r
-	each.Progress = bar.Count("planning", "numbers of labels")
-	all, err := plan.Numbers(ctx, each, queries)
-	bar.Stop()
+	all, err := planned(c, a, &f.problem, "numbers of labels", func(ctx context.Context, progress func(done, of int)) ([]plan.Numbered, error) {
+		each := *r
+		each.Progress = progress
+		return plan.Numbers(ctx, each, queries)
+	})
 	if err != nil {
-		return nil, f.problem.Late("solve", err)
+		return nil, err
 	}
 	most := plan.Most(all)
 	if most == nil {

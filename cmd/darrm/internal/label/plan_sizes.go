@@ -1,6 +1,7 @@
 package label
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -69,7 +70,7 @@ func (f *sizesFlags) check(c *cobra.Command, files []string) error {
 	return picture.CheckPlot(f.plot)
 }
 
-// sizesOf returns the numbers of teachers with what is expected of their votes.
+// sizesOf returns the numbers of teachers, each with its reach and its law of votes.
 func (f *planFlags) sizesOf(c *cobra.Command, classes int) (out []plan.Size, err error) {
 	for i, k := range f.sizes.teachers.Values {
 		s := plan.Size{K: k}
@@ -97,14 +98,12 @@ func (f *planFlags) compareSizes(c *cobra.Command, a *cli.App, r plan.Request) e
 	}
 	solvers(a, &r, &f.problem)
 	r.Solve = nil // each size is solved for its own prior mean
-	ctx, cancel := f.problem.Limit(c.Context())
-	defer cancel()
-	bar := cli.NewProgress(a)
-	r.Progress = bar.Count("planning", "numbers of teachers")
-	all, err := plan.Sizes(ctx, r, sizes)
-	bar.Stop()
+	all, err := planned(c, a, &f.problem, "numbers of teachers", func(ctx context.Context, progress func(done, of int)) ([]plan.Sized, error) {
+		r.Progress = progress
+		return plan.Sizes(ctx, r, sizes)
+	})
 	if err != nil {
-		return f.problem.Late("solve", err)
+		return err
 	}
 	o := &sizesOutcome{r: r, agreement: f.agreement, reaching: plan.Reaching(all, f.agreement),
 		all:   all,

@@ -276,15 +276,37 @@ func (f *readFlags) prepareVotes(c *cobra.Command) error {
 // abstain reports whether a missing vote is none.
 func (f *readFlags) abstain() bool { return f.options.Missing == votes.MissingAbstain }
 
-// complete gives missing votes classes where they are a coin. Before is the number of queries in earlier batches.
-func (f *readFlags) complete(b *votes.Batch, before int) error {
-	if f.options.Missing != votes.MissingCoin {
-		return nil
+// each passes the batches of the files to take, after begin. Missing votes have classes where they are a coin.
+func (f *readFlags) each(ctx context.Context, a *cli.App, paths []string, begin func(*votes.Reader) error,
+	take func(*votes.Batch) error) error {
+	r, err := f.open(ctx, a.In, paths)
+	if err != nil {
+		return err
 	}
-	for i, missing := range b.Missing {
-		if err := ensemble.Complete(int64(before+i), b.Row(i), missing); err != nil {
+	defer r.Close()
+	if err := begin(r); err != nil {
+		return err
+	}
+	bar := cli.NewProgress(a)
+	defer bar.Stop()
+	show := bar.Rows("reading")
+	for b, err := range r.Batches() {
+		if err != nil {
+			return release.Unreadable(ctx, err)
+		}
+		for i, missing := range b.Missing {
+			if f.options.Missing != votes.MissingCoin {
+				break
+			}
+			if err := ensemble.Complete(b.First+int64(i), b.Row(i), missing); err != nil {
+				return err
+			}
+		}
+		if err := take(b); err != nil {
 			return err
 		}
+		b.Release()
+		show(r.Progress())
 	}
 	return nil
 }

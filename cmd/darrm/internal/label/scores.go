@@ -36,9 +36,8 @@ func newScores(k, classes int, mayMiss bool, labels []string) (s *scores, err er
 
 func (s *scores) add(b *votes.Batch, answers []int) error {
 	for i := range b.Len() {
-		truth := ensemble.NoTruth
-		if b.Labels != nil && b.Labels[i] >= 0 {
-			truth = b.Labels[i]
+		truth := b.Truth(i)
+		if truth != ensemble.NoTruth {
 			s.truths++
 			if answers != nil && answers[i] == truth {
 				s.right++

@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// answers returns how queries are answered: by the mechanism that the ledger has of what the flags state,
-// or else by the one that they state, or what is best within a budget of all labels. book is the ledger of a
+// answers returns the mechanism that answers queries, and its charge: the mechanism that the ledger has for the flags'
+// statement, else the one that they name, or the best within a budget of all labels. book is the ledger of a
 // trial, nil for that of --ledger.
 func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) (o release.OnlineOptions,
 	err error) {
@@ -43,7 +43,11 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) 
 	if o.Several, err = f.read.several().Of(k); err != nil {
 		return o, &release.UsageError{Err: err}
 	}
-	if o.Statement, err = f.served(c, within, k, classes); err != nil {
+	stated, err := f.statement(c, f.within.stated(c))
+	if err == nil && stated != nil {
+		o.Statement, err = stated.Of(k, classes, f.within.queries, o.Missing, o.Several), f.CheckReach(k)
+	}
+	if err != nil {
 		return o, err
 	}
 	if within { // labels of several releases are made of what presumes nothing
@@ -70,7 +74,7 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) 
 	if !within {
 		g, err := f.choose(c, k, classes)
 		if o.Plan = g.Plan; err == nil && o.Statement == nil && f.within.queries > 0 {
-			o.Plan, err = o.Plan.ForLabels(f.charged(o.Plan), f.charge.Slack)
+			o.Plan, err = o.Plan.ForQuestions(f.within.queries, o.Several, f.charge.Slack)
 		}
 		return o, err
 	}
@@ -80,42 +84,9 @@ func (f *serveFlags) answers(c *cobra.Command, a *cli.App, book *ledger.Ledger) 
 	}
 	g, slack, err := f.within.plan(c, a, f.states(), budget, k, classes, f.within.queries*max(1, o.Several.Labels))
 	if err == nil {
-		o.Plan, err = g.Plan.ForLabels(f.charged(g.Plan), &slack)
+		o.Plan, err = g.Plan.ForQuestions(f.within.queries, o.Several, &slack)
 	}
 	return o, err
-}
-
-// charged returns the number of answers that --queries is charged as.
-func (f *serveFlags) charged(of release.Plan) int {
-	if m := of.Mechanism(); m != nil {
-		return f.within.queries * f.read.several().PerQuestion(m.Setting().Affected)
-	}
-	return f.within.queries
-}
-
-// served returns all that is stated and decides on what answers; nil where a table is given.
-func (f *serveFlags) served(c *cobra.Command, budget bool, k, classes int) (*release.Statement, error) {
-	var of *within
-	if budget {
-		of = &f.within
-	}
-	stated, err := f.statement(c, of)
-	if stated == nil || err != nil {
-		return nil, err
-	}
-	if stated.Affected, _, err = f.Reach(c, k); err != nil {
-		return nil, err
-	}
-	stated.K, stated.Classes, stated.Labels = k, classes, f.within.queries
-	stated.Missing = f.read.abstain()
-	several, err := f.read.several().Of(k)
-	if err != nil {
-		return nil, &release.UsageError{Err: err}
-	}
-	if several != (ensemble.Several{}) {
-		stated.Several = &several
-	}
-	return stated, nil
 }
 
 // setFlags gives flags the values of a configuration, unless the command line has them.

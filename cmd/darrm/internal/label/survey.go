@@ -39,10 +39,9 @@ func (s *survey) missing(where string) error {
 	return cli.Usagef("state --budget-eps and --budget-delta%s", where)
 }
 
-// bare reports whether nothing is stated beside what describes the files.
+// bare reports whether all flags that are given describe the files.
 func bare(c *cobra.Command) bool {
-	reading := &cobra.Command{}
-	new(readFlags).register(reading)
+	_, reading := readingCommand()
 	stated := false
 	c.Flags().Visit(func(f *pflag.Flag) {
 		stated = stated || reading.Flags().Lookup(f.Name) == nil &&
@@ -241,7 +240,7 @@ func (s *survey) aggregate(c *cobra.Command, paths []string, reading *votes.Read
 }
 
 // command returns a command about the files, as arguments; nil where it would read them otherwise.
-// cost are the flags of what may be spent, each with its value.
+// cost are the flags of the budget, each with its value.
 func (s *survey) command(c *cobra.Command, paths []string, reading *votes.Reading, disjoint bool,
 	cost ...string) []string {
 	args := readArgs(c, s.read, paths, reading)

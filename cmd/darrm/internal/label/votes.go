@@ -123,8 +123,7 @@ func states(c *cobra.Command, f *readFlags, r *votes.Reading) bool {
 	return statesClasses(c) && reflect.DeepEqual(o, r.Options)
 }
 
-// describedJSON is the JSON form of a description: the description alone where nothing is asked,
-// and what was found.
+// describedJSON is the JSON form of a survey, with the description of the files where nothing is asked.
 func describedJSON(c *cobra.Command, f *readFlags, paths []string, s *votes.Survey,
 	d *votes.Description) any {
 	type found struct {

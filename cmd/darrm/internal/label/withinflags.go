@@ -12,9 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
 	"github.com/darrm/darrm/cmd/darrm/internal/problem"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
@@ -22,7 +20,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// within states the budget of all labels of a release, and has the plan that was made for it.
+// within holds the budget of all labels of a release, and the plan that was made for it.
 type within struct {
 	budget  release.LabelBudget
 	queries int // that the budget is for, in all; 0 for those of the files
@@ -32,8 +30,8 @@ type within struct {
 	reach   string       // what a reach costs that was not stated
 }
 
-// excluded are the flags that state a mechanism, what it is best for, or what one label costs. A
-// budget of all labels determines all of these.
+// excluded are the flags of a mechanism, of its objective, and of the cost of one label. A budget of all labels
+// determines all of these.
 var excluded = []string{"label-eps", "m", "delta", "mechanism", "table", "threshold", "check-ratio",
 	"objective", "prior", "prior-counts", "shape", "method", "gap", "accuracy", "concentration",
 	"abstain", "on-interrupt", "slack"}
@@ -120,8 +118,8 @@ func (w *within) purposeOf(losses plan.Losses) string {
 	return string(w.purpose)
 }
 
-// plans plans so many labels, by the prior and never by the votes, as the command plan does. The
-// request is what the plan was made for.
+// plans returns the plan for so many labels, and its request. As the command plan it goes by the prior, and never
+// by the votes.
 func (w *within) plans(c *cobra.Command, a *cli.App, f *problem.Flags, budget accountant.Cost, k, classes,
 	queries int) (*plan.Plan, plan.Request, error) {
 	stated, err := f.Of(c, k, classes)
@@ -159,8 +157,8 @@ func (w *within) plan(c *cobra.Command, a *cli.App, f *problem.Flags, budget acc
 	return choose.Choice{Plan: planned}, best.Slack, err
 }
 
-// settle fills in the choice where a charge that is in the ledger decided on it: then nothing was
-// planned, and what is to be expected is worked out from the mechanism.
+// settle fills in the choice of an earlier charge in the ledger. Nothing was planned for it, so the expected agreement
+// is worked out from the mechanism.
 func (w *within) settle(c *cobra.Command, f *answerFlags, s *release.Summary) (err error) {
 	if !w.asked(c) || w.choice != nil || s.Plan.Mechanism() == nil {
 		return nil
@@ -196,7 +194,7 @@ func plannedLabels(s *release.Summary) int {
 	return s.Together.Most / each * max(1, s.Several.Labels)
 }
 
-// report prints what was chosen, and the agreement to expect; nothing where no budget is stated.
+// report prints the choice and the agreement to expect; nothing where no budget is stated.
 func (w *within) report(a *cli.App, s *release.Summary) {
 	if w.choice == nil { // else the summary has its budget
 		return
@@ -232,31 +230,38 @@ func stateLosses(c *cobra.Command, f *problem.Flags, names []string, r *plan.Req
 // solvers sets what a plan solves with.
 func solvers(a *cli.App, r *plan.Request, f *problem.Flags) {
 	by := f.Solvers(a)
-	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		options, err := choose.PlannedNoise(ctx, r, p.K, f.Noise.PriorMean)
-		if err != nil {
-			return nil, err
-		}
-		return by.Noise(ctx, p, options)
-	}
+	choose.SolveNoise(r, f.Noise.PriorMean, by.Noise)
 	r.SolvePlurality, r.SolveAnswers, r.PriceNoise = by.Plurality, f.AnswersSolver(a), f.NoisePricer(a)
 }
 
-// newPlan plans within the time of --timeout, which limits all solving together.
-func newPlan(c *cobra.Command, a *cli.App, f *problem.Flags, r plan.Request) (*plan.Plan, error) {
+// planned plans within the time of --timeout, which limits all solving together, and shows the progress by what
+// is counted.
+func planned[T any](c *cobra.Command, a *cli.App, f *problem.Flags, what string,
+	by func(ctx context.Context, progress func(done, of int)) (T, error)) (T, error) {
 	ctx, cancel := f.Limit(c.Context())
 	defer cancel()
 	bar := cli.NewProgress(a)
-	r.Progress = bar.Count("planning", "mechanisms")
-	p, err := plan.New(ctx, r)
+	p, err := by(ctx, bar.Count("planning", what))
 	bar.Stop()
+	return p, f.Late("solve", err)
+}
+
+// newPlan returns the plan for r, whose refusals name flags.
+func newPlan(c *cobra.Command, a *cli.App, f *problem.Flags, r plan.Request) (*plan.Plan, error) {
+	p, err := planned(c, a, f, "mechanisms", func(ctx context.Context, progress func(done, of int)) (*plan.Plan, error) {
+		r.Progress = progress
+		return plan.New(ctx, r)
+	})
 	var infeasible *plan.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
 		return nil, &release.UsageError{Err: fmt.Errorf("the budget and the number of labels do not go "+
 			"together: %w", err)}
 	case err != nil:
-		return nil, f.Late("solve", err)
+		return nil, err
+	}
+	for i, x := range p.Refused {
+		p.Refused[i].Err = cli.NameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
 	}
 	return p, nil
 }
