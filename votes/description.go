@@ -66,7 +66,12 @@ func Describe(r *Reader, progress func(Progress)) (*Description, error) {
 				d.Teachers[i].counts = make([]int64, len(d.Classes))
 			}
 		}
+		no, yes := b.Public()
 		for i := range b.Len() {
+			if no+yes > 0 { // what is described are the teachers' votes
+				row := b.Row(i)
+				row[0], row[1] = row[0]-no, row[1]-yes
+			}
 			d.add(b, i)
 		}
 		b.Release()

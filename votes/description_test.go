@@ -2,6 +2,7 @@ package votes
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,5 +67,21 @@ func TestDescribeNamesTeachers(t *testing.T) {
 	if a, z := d.Teachers[0], d.Teachers[1]; a.Name != "ann" || a.Rates[1] != 0 || z.Name != "zoe" ||
 		z.Rates[1] != 1 {
 		t.Errorf("%+v", d.Teachers)
+	}
+}
+
+// Public votes, which move the threshold, are no part of a description.
+func TestDescribeHasNoPublicVotes(t *testing.T) {
+	for _, from := range []string{"", "1", "3"} {
+		r, err := NewReader(t.Context(), strings.NewReader("query,t1,t2,t3\nq1,1,1,1\nq2,0,1,0\n"),
+			Options{YesFrom: from, KeepVotes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := Describe(r, nil)
+		if err != nil || !slices.Equal(d.Histogram, []int64{0, 1, 0, 1}) || d.Agreement != 5./6 || d.Ties != 0 {
+			t.Errorf("yes from %q: %+v, %v", from, d, err)
+		}
+		r.Close()
 	}
 }
