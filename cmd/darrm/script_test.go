@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/internal/testing/raced"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/release/exitcode"
 )
@@ -36,8 +37,15 @@ func TestMain(m *testing.M) { testscript.Main(cleaned{m}, programs) }
 // cleaned removes the folder of toyProgram at the end.
 type cleaned struct{ *testing.M }
 
+// Run runs the tests. The programs that they start have one processor each, since several of them run
+// at once anyway, and collect garbage twice as late as usual: with the setting of make test they touch
+// two or three times the memory, which costs more than the collection. Races need two processors.
 func (m cleaned) Run() int {
 	defer func() { os.RemoveAll(toyFolder) }()
+	if !raced.Enabled {
+		os.Setenv("GOGC", "200")
+		os.Setenv("GOMAXPROCS", "1")
+	}
 	return m.M.Run()
 }
 
@@ -68,10 +76,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DATA", os.Getenv("DARRM_DATA")) // real tables, where the folder has them
 			e.Setenv("FORMAT4", filepath.Join(ledgers, "format4.ledger"))
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))
-			if gc := os.Getenv("GOGC"); gc != "" { // that of make test is worth a sixth of the processor's time
-				e.Setenv("GOGC", gc)
-			}
-			for _, name := range []string{"DARRM_MUTANT", "DARRM_CALLED"} { // of internal/testing/mutant
+			// Those of Run, and those of internal/testing/mutant.
+			for _, name := range []string{"GOGC", "GOMAXPROCS", "DARRM_MUTANT", "DARRM_CALLED"} {
 				e.Setenv(name, os.Getenv(name))
 			}
 			// Under the race detector every process would sleep a second at its end.
