@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -212,10 +213,25 @@ func takeRDP(charges []Charge) (composition, error) {
 	}, err
 }
 
+// lossQuestion is what an ε by privacy loss distributions depends on, where there are few charges.
+type lossQuestion struct {
+	charges [3]Charge
+	delta   float64
+	bits    int
+}
+
+// lossAnswers remembers them: a plan, the check of its command and the release ask for the same ε.
+var lossAnswers memo.Of[lossQuestion, float64]
+
 func takePLD(charges []Charge) (composition, error) {
 	bits := bitsFor(charges)
 	return noted(lossNote(charges, bits), func(delta float64) (float64, error) {
-		return lossEpsilon(charges, delta, bits)
+		work := func() (float64, error) { return lossEpsilon(charges, delta, bits) }
+		q := lossQuestion{delta: delta, bits: bits}
+		if copy(q.charges[:], charges) < len(charges) {
+			return work()
+		}
+		return lossAnswers.Get(q, work)
 	}, func(epsilon float64) (float64, error) {
 		return lossDelta(charges, epsilon, bits)
 	}), nil

@@ -50,5 +50,10 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "delta of a mixture is for the float64 and not for its decimal", File: "optimal_mixed.go",
 			Old: "epsilon = math.Nextafter(epsilon, 0)", New: "epsilon = math.Nextafter(epsilon, 1000)",
 			Killer: "TestMixtureAtItsLargestLoss"},
+		{Name: "a price is remembered for every delta", File: "methods.go", Old: "lossQuestion{delta: delta, bits: bits}",
+			New: "lossQuestion{bits: bits}", Killer: "TestRememberedPricesAreTheirOwn"},
+		{Name: "a price is remembered by its first events alone", File: "methods.go",
+			Old: "copy(q.charges[:], charges) < len(charges)", New: "copy(q.charges[:], charges) < 0",
+			Killer: "TestRememberedPricesAreTheirOwn"},
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/memo"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -35,15 +36,26 @@ const MaxOptimalCount = 10_000_000
 // Source: Kairouz, Oh and Viswanath, The Composition Theorem for Differential Privacy
 // (2015), Theorem 3.3.
 func Optimal(k int, each Cost, delta float64) (Cost, error) {
-	o, err := equalOptimal(k, each)
-	if err != nil {
-		return Cost{}, err
-	}
-	epsilon, err := o.epsilon(delta)
-	if err != nil {
-		return Cost{}, err
-	}
-	return Cost{epsilon, delta}, nil
+	return optimalCosts.Get(optimalQuestion{k, each, delta}, func() (Cost, error) {
+		o, err := equalOptimal(k, each)
+		if err != nil {
+			return Cost{}, err
+		}
+		epsilon, err := o.epsilon(delta)
+		if err != nil {
+			return Cost{}, err
+		}
+		return Cost{epsilon, delta}, nil
+	})
+}
+
+// optimalCosts remembers the answers of Optimal, for those who ask again: see lossAnswers.
+var optimalCosts memo.Of[optimalQuestion, Cost]
+
+type optimalQuestion struct {
+	count int
+	each  Cost
+	delta float64
 }
 
 // optimalRegion is the exact privacy region of k mechanisms with one guarantee.

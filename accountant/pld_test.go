@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -600,5 +601,27 @@ func TestTenMillionSampledSteps(t *testing.T) {
 	}
 	if _, _, err := a.epsilonBy(MethodPLD, 1e-6); err == nil || !strings.Contains(err.Error(), "10000000") {
 		t.Errorf("more steps: %v", err)
+	}
+}
+
+// What is remembered of a price is by all that it depends on: each event, each count, δ, and how many events there are.
+func TestRememberedPricesAreTheirOwn(t *testing.T) {
+	first := []Charge{{Laplace{1, ReplaceOne}, 2}, {Laplace{2, ReplaceOne}, 3}, {Laplace{3, ReplaceOne}, 4}}
+	lists := [][]Charge{first, first[:2], append(slices.Clone(first), Charge{Laplace{4, ReplaceOne}, 1}),
+		append(slices.Clone(first), Charge{Laplace{5, ReplaceOne}, 1})}
+	for range 2 {
+		for _, charges := range lists {
+			for _, delta := range []float64{1e-5, 1e-6} {
+				c, err := takePLD(charges)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _, err := c.epsilon(delta)
+				want, err2 := lossEpsilon(charges, delta, gridBits)
+				if got != want || err != nil || err2 != nil {
+					t.Errorf("%v at δ = %v: %v, want %v (%v, %v)", charges, delta, got, want, err, err2)
+				}
+			}
+		}
 	}
 }

@@ -160,8 +160,12 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(tree.leaves) != len(list) {
-			t.Fatalf("%d leaves of %d measures", len(tree.leaves), len(list))
+		listed := 0
+		for i := range list {
+			listed += len(list[i].atoms)
+		}
+		if tree.listed != listed || len(tree.leaves) > len(list) {
+			t.Fatalf("%d leaves of %d measures, %d atoms of %d", len(tree.leaves), len(list), tree.listed, listed)
 		}
 		w := hats(t, l)
 		var most, sums, got [block]float64
@@ -193,6 +197,24 @@ func TestTreeHasTheLargestSum(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A node keeps a measure once, however often it comes, and each that differs in its atoms or at ratio 0
+// alone, where the features are the same too: atoms at x_20 and beyond are in none. The work of a play counts all.
+func TestTreeKeepsSameMeasuresOnce(t *testing.T) {
+	l := newLattice(.1, 30)
+	list := []measure{{0, []atom{{.5, -1}, {.5, 1}}}, {.25, []atom{{.5, -1}, {.5, 1}}}, {0, []atom{{.5, -1}, {.75, 1}}},
+		{0, []atom{{.5, -1}, {.5, 20}}}, {0, []atom{{.5, -1}, {.5, 25}}}}
+	if l.features(.1, list[3]) != l.features(.1, list[4]) {
+		t.Fatal("the last two have other features")
+	}
+	tree, err := newTree(t.Context(), l, .1, append(list, list...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tree.nodes) != 1 || len(tree.leaves) != len(list) || len(tree.atoms) != 10 || tree.listed != 20 {
+		t.Errorf("%d nodes, %d leaves of %d atoms, %d listed", len(tree.nodes), len(tree.leaves), len(tree.atoms), tree.listed)
+	}
 }
 
 // Processors that work out four points at a time come to the same bytes.

@@ -52,7 +52,7 @@ func (g *Game) windows(from, to, answers int, tiny float64) ([]window, error) {
 		if w.high-w.low >= maxPoints {
 			return nil, tooLarge("points of a game", w.high-w.low, maxPoints)
 		}
-		work += float64(float64(w.high-w.low+block)*float64(len(g.tree.atoms)+1)) + float64(2*l.reach)
+		work += float64(float64(w.high-w.low+block)*float64(g.tree.listed+1)) + float64(2*l.reach)
 		list[n] = w
 	}
 	if most := g.options.Work; work > most {
@@ -132,14 +132,11 @@ func (g *Game) answer(ctx context.Context, wide, values []float64, seeds []int32
 		}
 	}
 	workers := min(runtime.GOMAXPROCS(0), 1+blocks*g.tree.leastWork()/20_000)
-	if workers == 1 {
-		run(0, blocks)
-		return ctx.Err()
-	}
 	var wait sync.WaitGroup
-	for i := range workers {
+	for i := range workers - 1 {
 		wait.Go(func() { run(blocks*i/workers, blocks*(i+1)/workers) })
 	}
+	run(blocks*(workers-1)/workers, blocks)
 	wait.Wait()
 	return ctx.Err()
 }

@@ -14,6 +14,7 @@ type tree struct {
 	reach  int
 	leaves []leaf
 	atoms  []atom // of all leaves, one after the other
+	listed int    // atoms of all measures, where a node has the same ones more than once too
 	nodes  []node // the root first, then the nodes below its first child
 	widest int    // atoms of the largest measure or envelope
 }
@@ -104,8 +105,14 @@ func (t *tree) split(ctx context.Context, l *lattice, list []featured) {
 	t.nodes[at].bound = l.measure(&e)
 	t.nodes[at].bound.atoms = slices.Clone(t.nodes[at].bound.atoms) // without room to grow
 	if len(list) == 1 || atoms <= atomsOfNode*len(t.nodes[at].bound.atoms) {
+		kept := map[[features]float64][]*measure{}
 		for i := range list {
-			m := &list[i].measure
+			f, m := list[i].at, &list[i].measure
+			t.listed += len(m.atoms)
+			if slices.ContainsFunc(kept[f], m.same) { // which has no larger sum, as of mirrored pairs
+				continue
+			}
+			kept[f] = append(kept[f], m)
 			t.leaves = append(t.leaves, leaf{m.zero, len(m.atoms)})
 			t.atoms = append(t.atoms, m.atoms...)
 		}
@@ -118,6 +125,9 @@ func (t *tree) split(ctx context.Context, l *lattice, list []featured) {
 	}
 	t.nodes[at].end = int32(len(t.leaves))
 }
+
+// same reports whether two measures are alike to the last bit.
+func (m *measure) same(n *measure) bool { return m.zero == n.zero && slices.Equal(m.atoms, n.atoms) }
 
 // widest returns the feature in which the measures differ most.
 func widest(list []featured) int {
@@ -145,7 +155,7 @@ type openNode struct {
 type openNodes [64]openNode // two for each halving
 
 // leastWork is about the number of atoms that one block looks at.
-func (t *tree) leastWork() int { return min(len(t.atoms), 20*t.widest) }
+func (t *tree) leastWork() int { return min(t.listed, 20*t.widest) }
 
 // best sets values to the largest sums over all measures, one for each point of a block. A node is
 // not entered where its envelope is at most slack times the largest sum found: then the envelope

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/handle"
+	"github.com/darrm/darrm/internal/memo"
 )
 
 // Law is the public law of a mechanism's labels. Make it with the method LabelLaw of a
@@ -117,6 +118,9 @@ func (l *Law) Worth() float64 {
 	return l.Channel.Worth(l.Shares, l.Answers)
 }
 
+// limitNoises are the σ = 1/μ of Limit at a sensitivity of 1, one budget of which many mechanisms share.
+var limitNoises memo.Of[accountant.Cost, float64]
+
 // Limit returns the limit of the worth of Q labels of two classes as Q grows, where one table is priced
 // for all Q labels within budget, and one record changes at most affected votes:
 //
@@ -125,7 +129,7 @@ func (l *Law) Worth() float64 {
 // It is no bound: with few teachers fewer labels can be worth more. The error names the ε or δ of
 // the budget that has no μ, or is ctx.Err(). Cost: some dozen prices of normal noise.
 func Limit(ctx context.Context, prior Prior, affected int, budget accountant.Cost) (float64, error) {
-	sigma, err := accountant.GaussianNoise(budget) // for a sensitivity of 1: μ = 1/σ
+	sigma, err := limitNoises.Get(budget, func() (float64, error) { return accountant.GaussianNoise(budget) })
 	if err != nil {
 		return 0, err
 	}
