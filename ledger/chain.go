@@ -140,7 +140,8 @@ func (c *chain) checkAnchor(a *anchor, atomic bool) error {
 	case a == nil && c.now.commit == 0 && c.rest == nil:
 		return nil // Create makes the file first
 	case a == nil:
-		return damaged("the anchor file is missing, and the ledger has %d entries", c.now.head.Seq)
+		return damaged("the anchor file is missing, and the ledger has %d entries: "+
+			"it can be adopted (budget adopt) with a head that was kept elsewhere", c.now.head.Seq)
 	case a.id != c.genesis.id:
 		return damaged("the anchor file belongs to ledger %v, the file is of ledger %v", a.id,
 			c.genesis.id)

@@ -159,6 +159,20 @@ func (c Charge) Check(promise bool) error {
 	return err
 }
 
+// needsNone refuses what nothing but a ledger understands.
+func (c Charge) needsNone() error {
+	for _, of := range []struct {
+		p     check.Parameter
+		given bool
+	}{{pRequestID, c.RequestID != ""}, {pEnsemble, c.Ensemble != ""}, {pEnsembleDigest, c.EnsembleDigest != ""},
+		{pDraw, c.Draw != ""}, {pVotesCastAnew, c.VotesCastAnew}} {
+		if of.given {
+			return check.Namedf("%s is for a ledger, and none is given: give %s, or leave %[1]s out", of.p, pLedger)
+		}
+	}
+	return nil
+}
+
 func (c Charge) check(promise bool) error {
 	frozen := c.Teachers == ensemble.FrozenTeachers
 	switch {
@@ -169,13 +183,8 @@ func (c Charge) check(promise bool) error {
 			"leave it out", c.Teachers)
 	case frozen && c.Slack != nil && *c.Slack != 0:
 		return check.Want("slack", *c.Slack, "0 for frozen teachers: what they cost does not grow with the answers")
-	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" ||
-		c.Draw != "" || c.VotesCastAnew):
-		return check.Namedf("request id, ensemble, ensemble digest, draw and votes cast anew go with a "+
-			"ledger: give %s, or leave %s, %s, %s, %s and "+
-			"%s out", pLedger, pRequestID, pEnsemble, pEnsembleDigest, pDraw, pVotesCastAnew)
 	case c.Ledger == "":
-		return nil
+		return c.needsNone()
 	case c.RequestID == "":
 		return check.Namedf("a ledger needs a request id: give %s", pRequestID)
 	case promise && c.Teachers == "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -82,7 +83,7 @@ func (b LabelBudget) Left(ctx context.Context, location string) (accountant.Cost
 }
 
 func errNoLedger() error {
-	return usagef("what is left is a ledger's: give %s, or state the budget in numbers", pLedger)
+	return usagef("%q is what a ledger has left: give %s, or state the budget in numbers", RestText, pLedger)
 }
 
 // left returns what the ledger has left, rounded down.
@@ -94,7 +95,7 @@ func (b LabelBudget) left(ctx context.Context, book *ledger.Ledger) (rest accoun
 	}
 	rest.Epsilon, rest.Delta = remaining.Floor()
 	if b.Epsilon.Rest && rest.Epsilon == 0 {
-		return rest, usagef("the ledger has no ε left: its budget is spent")
+		return rest, fmt.Errorf("%w: the ledger has no ε left", ledger.ErrExceeded)
 	}
 	return rest, nil
 }

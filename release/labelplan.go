@@ -143,7 +143,7 @@ func (r *LabelRun) askedBefore(ctx context.Context, book *ledger.Ledger,
 		return false, nil
 	}
 	if differs := stated.differs(was.Stated); differs != "" {
-		return false, fmt.Errorf("%w: request %q is entry %d, which was charged for another %s",
+		return false, fmt.Errorf("%w: request %q is entry %d, which was stated otherwise: %s",
 			ledger.ErrConflict, earlier.ID, earlier.Seq, differs)
 	}
 	payer := earlier

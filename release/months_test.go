@@ -168,7 +168,7 @@ func TestMonthsAreComparedWithTheirStatement(t *testing.T) {
 		again := other
 		again.Output.Path += ".again"
 		if s, err := again.Run(ctx); s != nil || !errors.Is(err, ledger.ErrConflict) ||
-			!strings.Contains(err.Error(), "charged for another "+field) {
+			!strings.Contains(err.Error(), "stated otherwise: "+field) {
 			t.Errorf("%s, the same request: %+v, %v", field, s, err)
 		}
 		if s, err := month(other, "april").Run(ctx); err != nil || *planned != 2 {

@@ -109,7 +109,7 @@ func TestSeveralLabelsAreStated(t *testing.T) {
 	must.Get(l.Run(t.Context()))(t)
 	for _, most := range []int{0, 2} {
 		l.Read.MostYes = most
-		if _, err := l.Run(t.Context()); !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), "another most yes: it was stated as 1") {
+		if _, err := l.Run(t.Context()); !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), "stated otherwise: most yes = 1 then") {
 			t.Errorf("τ = %d under the request of τ = 1: %v", most, err)
 		}
 	}

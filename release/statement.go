@@ -106,7 +106,7 @@ func differing(now, was any) string {
 	for i := range a.NumField() {
 		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
 			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-			return fmt.Sprintf("%s: it was stated as %s, and now as %s", strings.ReplaceAll(name, "_", " "),
+			return fmt.Sprintf("%s = %s then, %s now", strings.ReplaceAll(name, "_", " "),
 				shown(b.Field(i)), shown(a.Field(i)))
 		}
 	}
@@ -120,14 +120,11 @@ func sameBudget(a, b accountant.Cost, rest string) bool {
 }
 
 func shown(v reflect.Value) string {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return "nothing"
-		}
-		v = v.Elem()
+	if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+		return "not stated"
 	}
-	if (v.Kind() == reflect.Slice || v.Kind() == reflect.String) && v.Len() == 0 {
-		return "nothing"
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
 	}
 	if v.Kind() == reflect.String {
 		return fmt.Sprintf("%q", v.Interface())

@@ -276,7 +276,7 @@ func wrongMethod(w http.ResponseWriter, method string) *failure {
 }
 
 func notFound() *failure {
-	return &failure{Kind: kindNotFound, Message: "there is nothing at this path",
+	return &failure{Kind: kindNotFound, Message: "there is nothing at this path; /openapi.json lists all paths",
 		status: http.StatusNotFound}
 }
 

@@ -207,7 +207,7 @@ func (r *rowReader) read() ([]string, error) {
 	}
 	// encoding/csv skips blank lines. Between rows one can be a missing vote.
 	if r.cellLine(0) > first {
-		return nil, r.errorAt(first, -1, "", "blank line before a row")
+		return nil, r.errorAt(first, -1, "", blankLine)
 	}
 	raw := r.ch.Data[r.begin:r.end]
 	r.next += bytes.Count(raw, newline)

@@ -176,6 +176,8 @@ func TestReadRefuses(t *testing.T) {
 		{"id column not there", "t1,t2\n1,0\n", CSVOptions{IDColumn: "image"}, 1, 0, `no column "image"`},
 		{"name given, but data in line 1", "1,0\n1,0\n", CSVOptions{IDColumn: "image"}, 1, 0,
 			`no column "image"`},
+		{"half a range of votes", "t1,t2\n1,0\n", CSVOptions{VoteColumns: []string{"t1..t9"}}, 1, 0,
+			"a range has the names of two columns, as in t1..t9, and a pattern is t*"},
 		{"position too large", "t1,t2\n1,0\n", CSVOptions{IDColumn: "#3"}, 1, 0, "position from 1 to 2"},
 		{"position 0", "t1,t2\n1,0\n", CSVOptions{IDColumn: "#0"}, 1, 0, "position from 1 to 2"},
 		{"position negative", "t1,t2\n1,0\n", CSVOptions{LabelColumn: "#-2"}, 1, 0,

@@ -77,7 +77,8 @@ func (f *fileInfo) discover(s *columnSet, c columns, wrong *fault) bool {
 	if len(votes) < 2 {
 		wrong.err = nil // no command fits
 		wrong.at, wrong.rule = -1, check.Named("no two columns that could be votes have a value in common: "+
-			"list the columns of votes (%s), or say that each row is one vote (%s long)", pVoteColumns, pLayout)
+			"list the columns of votes (%s), say that each row is one vote (%s long) or, where each file has the votes "+
+			"of one teacher, put them side by side in one file, a column for each", pVoteColumns, pLayout)
 		return false
 	}
 	numbered := false

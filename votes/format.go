@@ -223,21 +223,18 @@ func CheckName(path string) error {
 	case "json", "xlsx", "xls", "ods", "arrow", "feather", "parquet", "pq":
 		if f, _ := FormatOfName(path); f == FormatAuto {
 			names, hint := formatNames()[1:], ""
-			if ending == "json" {
+			switch ending {
+			case "json":
 				hint = ". JSON Lines have one object on each line: jq -c '.[]' makes them of a list"
+			case "xlsx", "xls", "ods":
+				hint = ". A spreadsheet saves a sheet as CSV, and opens CSV"
 			}
 			return check.Namedf("%s: files that end in .%s are neither read nor written: the forms are "+
 				"%s; say which by the name, by %s or by %s%s",
-				shownName(path), ending, listed(names, "and"), pFormat, pLabelFormat, hint)
+				shownName(path), ending, check.Listed(names, "and"), pFormat, pLabelFormat, hint)
 		}
 	}
 	return nil
-}
-
-// listed joins names as a sentence does: "a, b and c".
-func listed(names []string, and string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " " + and + " " + names[last]
 }
 
 // byName replaces the two automatic choices by those of the file's name, CSV if it names none.

@@ -86,10 +86,11 @@ func TestReadJSONLRefuses(t *testing.T) {
 	}{
 		{"empty", "", Options{}, 0, "empty"},
 		{"blank lines", "\n\n", Options{}, 0, "empty"},
-		{"blank line first", "\n{\"votes\":[1]}\n", Options{}, 1, "blank line"},
+		{"blank line first", "\n{\"votes\":[1]}\n", Options{}, 1, "blank line before a row: leave blank lines out"},
 		{"blank line between", "{\"votes\":[1]}\n\n\n{\"votes\":[1]}\n", Options{}, 2, "blank line"},
 		{"CSV", "0,1\n", Options{}, 1, "not a JSON object"},
-		{"a list", "[0,1]\n", Options{}, 1, "not a JSON object"},
+		{"a list", "[0,1]\n", Options{}, 1, `(jq -c '{votes: .}' makes one of a list of votes)`},
+		{"one object on several lines", "{\n \"votes\": [1]\n}\n", Options{}, 1, "JSON Lines have one object on each line"},
 		{"one list of all", "[\n{\"votes\":[1]}]", Options{}, 1, "the line begins a list in JSON"},
 		{"cut off", "{\"votes\":[1]}\n{\"votes\":[1", Options{}, 2,
 			"the line is not JSON: jsontext: unexpected EOF"},

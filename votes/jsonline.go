@@ -2,6 +2,7 @@ package votes
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -47,7 +48,7 @@ func (p *jsonParser) members(line []byte, member func(key []byte) error) error {
 // begin makes the decoder ready for a line, and reads the brace that it begins with.
 func (p *jsonParser) begin(line []byte) error {
 	if len(bytes.TrimRight(line, "\r\n")) == 0 {
-		return p.errorf("blank line before a row")
+		return p.errorf("%s", blankLine)
 	}
 	if len(line) > maxRecordBytes {
 		return p.errorf("%s", tooLong)
@@ -68,7 +69,11 @@ func (p *jsonParser) begin(line []byte) error {
 		case err != nil:
 			return p.syntax(line, err)
 		}
-		return p.errorf("the line is not a JSON object, as in {\"votes\":[0,1,1]}")
+		hint := ""
+		if kind == '[' {
+			hint = " (jq -c '{votes: .}' makes one of a list of votes)"
+		}
+		return p.errorf("the line is not a JSON object, as in {\"votes\":[0,1,1]}%s", hint)
 	}
 	_, err := p.dec.ReadToken()
 	return p.syntax(line, err)
@@ -95,8 +100,11 @@ func (p *jsonParser) syntax(line []byte, err error) error {
 	if _, rule := textFault(line); rule != "" {
 		return p.errorf("%s", rule)
 	}
-	return &ParseError{File: p.name, Line: p.rec.place,
-		Rule: fmt.Sprintf("the line is not JSON: %v", err), Err: err}
+	rule := fmt.Sprintf("the line is not JSON: %v", err)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		rule += "; JSON Lines have one object on each line (jq -c . makes them of objects on several)"
+	}
+	return &ParseError{File: p.name, Line: p.rec.place, Rule: rule, Err: err}
 }
 
 // parse reads a line. It finds every key of the first line that is needed, once.

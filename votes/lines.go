@@ -164,6 +164,9 @@ func whyJSON(head []byte) (rule string, is misnamed) {
 	return "", misnamed{}
 }
 
+// blankLine is the rule against a blank line, which between rows can be a missing vote.
+const blankLine = "blank line before a row: leave blank lines out"
+
 // jsonList is the advice for objects in one list.
 const jsonList = "a list in JSON: JSON Lines have one object on each line (jq -c '.[]' makes them of it)"
 

@@ -94,7 +94,7 @@ func ReadQueryIDs(r io.Reader, name, column string) ([]string, error) {
 			return nil, &ParseError{File: name, Line: line, Rule: rule}
 		case seen[id]:
 			return nil, &ParseError{File: name, Line: line,
-				Rule: "query id " + quote(id) + " appears twice"}
+				Rule: "query id " + quote(id) + " appears twice: list each query once"}
 		case len(ids) == maxQueryIDs:
 			return nil, &ParseError{File: name, Line: line,
 				Rule: fmt.Sprintf("there are more than %d query ids", maxQueryIDs)}

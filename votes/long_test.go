@@ -195,9 +195,9 @@ func TestLongRefuses(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"a teacher twice":         {[]cast{{"T1", "p0", "b", ""}}, nil, `teacher "p0" votes twice on query "T1"`},
+		"a teacher twice":         {[]cast{{"T1", "p0", "b", ""}}, nil, `:5: teacher "p0" votes twice on query "T1"`},
 		"twice, without a vote":   {[]cast{{"T1", "p0", "", ""}}, nil, `teacher "p0" votes twice`},
-		"one teacher too many":    {[]cast{{"T1", "p2", "a", ""}}, nil, `teacher "p2" is one more than K = 2`},
+		"one teacher too many":    {[]cast{{"T1", "p2", "a", ""}}, nil, `:5: teacher "p2" is one more than K = 2`},
 		"a query that is unknown": {[]cast{{"T3", "p0", "a", ""}}, nil, `query id "T3" is not among the 2`},
 		"no class":                {[]cast{{"T2", "p1", "z", ""}}, nil, "not one of the classes"},
 		"no teacher":              {[]cast{{"T2", "", "a", ""}}, nil, "the teacher's name is empty"},
@@ -243,7 +243,7 @@ func TestReadQueryIDs(t *testing.T) {
 		{"subject,ticket\n\"x, y\",a\nz,b\n", "ticket", "a b", ""},
 		{"query\na\n", "", "a", ""},
 		{"subject,x\ny,a\n", "ticket", "", "of 2 columns none has the name"},
-		{"a\nb\na\n", "", "", `:3: query id "a" appears twice`},
+		{"a\nb\na\n", "", "", `:3: query id "a" appears twice: list each query once`},
 		{"a,b\nc\n", "a", "", "wrong number of fields"},
 		{"ticket\n", "ticket", "", "no query id"},
 		{"", "", "", "no query id"},

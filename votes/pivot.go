@@ -140,6 +140,9 @@ func (l *pivot) take() error {
 		f := b.file
 		return f.faultAt(b.places[i], f.idColumn, f.idName, faultf(wholeRow, format, args...))
 	}
+	failTeacher := func(format string, args ...any) error { // no fault of the id
+		return b.file.faultAt(b.places[i], -1, "", faultf(wholeRow, format, args...))
+	}
 	query, known := l.index[b.IDs[i]]
 	switch {
 	case !known && l.fixed:
@@ -159,7 +162,7 @@ func (l *pivot) take() error {
 	teacher, known := l.teachers[b.teachers[i]]
 	if !known {
 		if l.k > 0 && len(l.names) == l.k {
-			return fail("teacher %s is one more than K = %d (%s)", quote(b.teachers[i]), l.k, pK)
+			return failTeacher("teacher %s is one more than K = %d (%s)", quote(b.teachers[i]), l.k, pK)
 		}
 		name := strings.Clone(b.teachers[i])
 		teacher = len(l.names)
@@ -184,7 +187,7 @@ func (l *pivot) take() error {
 		}
 	}
 	if row[teacher] != noRow {
-		return fail("teacher %s votes twice on query %s", quote(b.teachers[i]), quote(b.IDs[i]))
+		return failTeacher("teacher %s votes twice on query %s", quote(b.teachers[i]), quote(b.IDs[i]))
 	}
 	row[teacher] = int16(b.Votes[i])
 	l.rows[query] = row

@@ -224,6 +224,8 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 		hint := ""
 		if _, place := placeOf(spec, false); place && s.what != "key" {
 			hint = ": a place is written #" + strings.TrimPrefix(spec, "#")
+		} else if parameterOf(role) == pVoteColumns && (strings.Contains(spec, "..") || strings.ContainsAny(spec, "-[:")) {
+			hint = ": a range has the names of two columns, as in t1..t9, and a pattern is t*"
 		}
 		return 0, faultf(-1, "there is no %s %s for the %s (%s)%s", s.what, quote(spec),
 			strings.TrimPrefix(role, "the "), parameterOf(role), hint)

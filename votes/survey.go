@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/darrm/darrm/internal/num"
 )
 
 // A Survey describes files of votes of which little or nothing is stated: what is read, what is asked, and the
@@ -235,8 +233,8 @@ func (l *look) tell(t *tallied) (told []string) {
 		if _, whole := canonicalInt(v.Value); len(others) > 0 && whole {
 			told = append(told, fmt.Sprintf("%s is read as %s", strings.Join(others, ", "), v.Value))
 		} else if len(others) > 0 {
-			told = append(told, fmt.Sprintf("%s has %s that look alike (Unicode, composed or not): one class",
-				quoteUnlessPlain(v.Value), num.Count(len(v.Spellings), "spelling")))
+			told = append(told, fmt.Sprintf("%s is one class in all spellings that look alike (Unicode, composed or not)",
+				quoteUnlessPlain(v.Value)))
 		}
 	}
 	return told

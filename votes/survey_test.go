@@ -311,7 +311,7 @@ func TestStrangeVotes(t *testing.T) {
 		{"mix_demo.csv", 30, 9, "query one0", "0 (110) 1 (160: 90 spelled 1, 70 spelled 1.0)", "", "", 0, "",
 			"1.0 is read as 1", "0,1"},
 		{"nfd.csv", 8, 9, "query q0", "d\u00e9faut (32: 19 spelled de\u0301faut, 13 spelled d\u00e9faut) ok (40)", "",
-			"", 0, "", "d\u00e9faut has 2 spellings", "d\u00e9faut,ok"},
+			"", 0, "", "d\u00e9faut is one class in all spellings", "d\u00e9faut,ok"},
 		{"october.csv", 59, 24, "scan_id id0", "a (521) b (565) c (330)", "", "a (10) b (7) c (3)", 20, "",
 			"id scan_id is proposed", "a,b,c"},
 		{"pandas_index.csv", 8, 9, Nameless + " 0", "0 (32) 1 (40)", "", "", 0, "", "", "0,1"},
@@ -346,7 +346,7 @@ func TestStrangeVotes(t *testing.T) {
 	for file, want := range map[string]string{
 		"pipe.csv":            "one column only; are cells separated by '|'?",
 		"trailgarbage.csv.gz": "8 bytes after the end of the gzip data",
-		"training-index.csv":  "no two columns that could be votes have a value in common",
+		"training-index.csv":  "has the votes of one teacher, put them side by side",
 	} {
 		if s, err := lookAtFile(t, file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", file, s, err)

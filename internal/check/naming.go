@@ -83,21 +83,27 @@ func (e *MissingError) Unwrap() error { return e.error }
 
 // Missing returns the error that parameters must be given, one of each group; hint follows.
 func Missing(hint Text, groups ...[]Parameter) error {
-	var format strings.Builder
+	formats := make([]string, len(groups))
 	var args []any
 	for i, group := range groups {
-		if i > 0 {
-			format.WriteString(" and ")
-		}
 		for j, p := range group {
-			format.WriteString([]string{"%s", " (or %s", ", %s"}[min(j, 2)])
+			formats[i] += []string{"%s", " (or %s", ", %s"}[min(j, 2)]
 			args = append(args, p)
 		}
 		if len(group) > 1 {
-			format.WriteString(")")
+			formats[i] += ")"
 		}
 	}
-	return &MissingError{Namedf(format.String()+" must be given%s", append(args, hint)...)}
+	return &MissingError{Namedf(Listed(formats, "and")+" must be given%s", append(args, hint)...)}
+}
+
+// Listed joins names, at least one, as a sentence does: "a, b and c".
+func Listed(names []string, and string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " " + and + " " + names[last]
 }
 
 // settled is an error with the parameters that settle it.

@@ -207,7 +207,7 @@ func TestRules(t *testing.T) {
 		r      Request
 		change func(*Request)
 	}{
-		{"privacy allowance m (or label epsilon) and epsilon and teacher delta must be given; teachers " +
+		{"privacy allowance m (or label epsilon), epsilon and teacher delta must be given; teachers " +
 			"that promise nothing have epsilon inf, and no teacher delta", none(2), nil},
 		{"epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and " +
 			"no teacher delta", none(2), func(r *Request) { r.Stated.M = f(1) }},

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/exitcode"
@@ -164,7 +165,7 @@ func Require(c *cobra.Command, flags ...string) error {
 			nothing = "; a δ far below one over the number of records is yours to choose, such as 1e-6 for " +
 				"thousands of records; 0 is the strictest"
 		}
-		return Usagef("%s must be given%s%s", strings.Join(missing, " and "), nothing, seeHelp(c))
+		return Usagef("%s must be given%s%s", check.Listed(missing, "and"), nothing, seeHelp(c))
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ cluster centres often are, have a smaller error for the same numbers.
 "darrm mean predict" says which estimator to use, and whether the vectors are alike
 enough for it. Clients and server share a root; from it both draw the same projections,
 which are never sent. docs/mean.md says when correlation pays, and
-docs/mean.md how a client in another language writes messages.`,
+how a client in another language writes messages.`,
 		Example: `  darrm mean predict --n 10 --k 102 --d 1024 --rho 0.5
   darrm mean simulate --n 10 --k 10,102 --d 1024 --rho 0,0.5,1
   darrm mean encode gradient.npy --k 102 --client 3 --root 7 --out 3.msg

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/choose"
 	"github.com/darrm/darrm/learn/convex"
@@ -279,15 +280,11 @@ func (f *trainFamily) requireAll(c *cobra.Command, addsOrRemoves bool) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	list := missing[0]
-	if last := len(missing) - 1; last > 0 {
-		list = strings.Join(missing[:last], ", ") + " and " + missing[last]
-	}
 	tasks := ""
 	if slices.Contains(missing, "--task") {
 		tasks = fmt.Sprintf("; tasks are %s", strings.Join(choose.Tasks(), ", "))
 	}
-	return cli.Usagef("%s must be given%s (see %s --help)", list, tasks, c.CommandPath())
+	return cli.Usagef("%s must be given%s (see %s --help)", check.Listed(missing, "and"), tasks, c.CommandPath())
 }
 
 // complete sets the number of classes by the rule of the response, and their weights. It refuses a table whose rules
