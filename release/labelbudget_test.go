@@ -115,10 +115,10 @@ func TestRestThatIsGone(t *testing.T) {
 	}
 	l.Within = plan
 	spend(t, book, "all", 0.8)
-	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) {
+	if s, err := l.Run(t.Context()); s != nil || !errors.Is(err, ledger.ErrExceeded) {
 		t.Errorf("of nothing: %+v, %v", s, err)
 	}
-	if left, err := l.Budget.Left(t.Context(), book.Path()); !isUsage(err) {
+	if left, err := l.Budget.Left(t.Context(), book.Path()); !errors.Is(err, ledger.ErrExceeded) {
 		t.Errorf("of nothing, %v is left, %v", left, err)
 	}
 	l.Charge, l.Checkpoint = Charge{}, ""
