@@ -75,7 +75,7 @@ func (e Estimator) Config(c Config, star float64) (_ Config, ok bool) {
 	case RandKSpatialOpt, RandProjOpt:
 		c.T.Rho = RhoOpt(c.N, star*float64(c.N-1))
 	case RandKSpatialMax, RandProjMax:
-		c.T.Rho = rhoMax()
+		c.T.Rho = 1 // as if vectors were identical: the error explodes where they are not and nk comes near d
 	case RandProjPlug:
 		c.T.PlugIn = true
 	default:

@@ -22,10 +22,6 @@ type Transform struct {
 	Custom func(lambda float64) float64 `json:"-"`
 }
 
-// rhoMax is 1: the clients' vectors are taken to be identical. The error explodes where they
-// are not and nk comes near d.
-func rhoMax() float64 { return 1 }
-
 // RhoAvg is n/(2(n-1)) and 0 for one client: "half way" between no and full correlation, as
 // the source has it. It is 1 for two clients.
 func RhoAvg(n int) float64 {

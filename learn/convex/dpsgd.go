@@ -73,7 +73,7 @@ type sampledPlan struct {
 func (c DPSGD) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
 func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
-	if err := checkBall(c.Ball, false); err != nil {
+	if err := checkBall(c.Ball); err != nil {
 		return nil, err
 	}
 	model := math.Inf(1)
@@ -98,15 +98,14 @@ func (c DPSGD) plan(n, d int) (*sampledPlan, error) {
 		return nil, check.Want("neighbours", t.Neighbours, "add or remove one record for dp-sgd below rate 1: its accountant knows Poisson samples "+
 			"under no other")
 	}
-	if c.GradientNorm != 0 && !train.InScale(c.GradientNorm) {
-		return nil, check.Want("gradient norm", c.GradientNorm, "0, or "+train.ScaleRule)
+	if err := cmp.Or(train.CheckScaleOr0("gradient norm", c.GradientNorm, "0"), train.CheckLambda(c.Lambda)); err != nil {
+		return nil, err
 	}
-	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, check.Want("lambda", c.Lambda, "finite and ≥ 0")
-	}
-	if c.WeightBound != 0 && !train.InScale(c.WeightBound) {
-		return nil, check.Want("weight bound", c.WeightBound, train.ScaleRule+
-			": a public bound on the weight of a record; larger ones are cut to it")
+	if c.WeightBound != 0 {
+		if err := train.CheckScale("weight bound", c.WeightBound,
+			": a public bound on the weight of a record; larger ones are cut to it"); err != nil {
+			return nil, err
+		}
 	}
 	stated := c.StepSize
 	if stated == 0 && (c.Ball > 0 || c.Rate == 1) {

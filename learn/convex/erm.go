@@ -41,7 +41,7 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 	if t.link.WeakConvexity() != 0 {
 		return erm{}, check.Want("task", t.link.Name(), "convex for this method")
 	}
-	if err := checkBall(ball, false); err != nil {
+	if err := checkBall(ball); err != nil {
 		return erm{}, err
 	}
 	if !(smoothing >= 0) || math.IsInf(smoothing, 1) {

@@ -80,14 +80,8 @@ func (c FrankWolfe) plan(n, d int) (*frankWolfePlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.replaced(); err != nil {
+	if err := cmp.Or(t.replaced(), checkSet(c.Set, d), check.Whole("number of records", n, 2, 0)); err != nil {
 		return nil, err
-	}
-	if err := checkSet(c.Set, d); err != nil {
-		return nil, err
-	}
-	if n < 2 {
-		return nil, check.Want("number of records", n, "at least 2")
 	}
 	if c.Noise, err = check.OneOf("noise", c.Noise, Calibrated, Printed); err != nil {
 		return nil, err
@@ -125,8 +119,8 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 	eps, logDelta := p.Target.Epsilon, -math.Log(p.Target.Delta)
 	vertices := math.Log(float64(c.Set.Vertices()))
 	s.Steps = cmp.Or(c.Steps, int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta))))))
-	if s.Steps < 1 || s.Steps > maxSteps {
-		return check.Wantf("steps", s.Steps, "between 1 and %d", maxSteps)
+	if err := check.Whole("steps", s.Steps, 1, maxSteps); err != nil {
+		return err
 	}
 	diameter := c.Set.Diameter()
 	s.Alpha = p.norm / (n * math.Log2(n))

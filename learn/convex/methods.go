@@ -2,7 +2,6 @@ package convex
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
@@ -51,31 +50,28 @@ type Parameters struct {
 }
 
 // catalogue lists the methods that New makes.
-var catalogue = []struct {
-	name string
-	make func(o Options) (Method, error)
-}{
-	{"phased-sgd", func(o Options) (Method, error) {
+var catalogue = train.Catalogue[Options]{
+	{Name: "phased-sgd", Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle,
 			StepFactor: o.StepFactor, Interval: o.Interval}, err
 	}},
-	{"frank-wolfe", func(o Options) (Method, error) {
+	{Name: "frank-wolfe", Make: func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection,
 			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing,
 			Interval: o.Interval}, err
 	}},
-	{"poly-sfw", func(o Options) (Method, error) {
+	{Name: "poly-sfw", Make: func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return PolySFW{Setting: o.Setting, Set: set, Batches: o.batches(), Noise: o.Noise,
 			Selection: o.Selection, Rule: o.Rule}, err
 	}},
-	{"nsfw", func(o Options) (Method, error) {
+	{Name: "nsfw", Make: func(o Options) (Method, error) {
 		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise},
 			o.need(lpBalls)
 	}},
-	{"proximally-guided", func(o Options) (Method, error) {
+	{Name: "proximally-guided", Make: func(o Options) (Method, error) {
 		ball, ok := o.Set.(geometry.LpBall)
 		if !ok {
 			return nil, o.needBall()
@@ -83,20 +79,20 @@ var catalogue = []struct {
 		return ProximallyGuided{Setting: o.Setting, Ball: ball.Radius(), Norm: ball.Norm(),
 			WeakConvexity: o.WeakConvexity, Rounds: o.Rounds, Steps: o.Steps}, nil
 	}},
-	{"dp-sgd", func(o Options) (Method, error) {
+	{Name: "dp-sgd", Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize,
 			GradientNorm: o.GradientNorm, Lambda: o.Lambda, Average: o.Average, WeightBound: o.WeightBound}, err
 	}},
-	{"sufficient-statistics", func(o Options) (Method, error) {
+	{Name: "sufficient-statistics", Make: func(o Options) (Method, error) {
 		return SufficientStatistics{Setting: o.Setting, Lambda: o.Lambda}, o.noSet()
 	}},
-	{"output-perturbation", func(o Options) (Method, error) {
+	{Name: "output-perturbation", Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return OutputPerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
 			Smoothing: o.Smoothing}, err
 	}},
-	{"objective-perturbation", func(o Options) (Method, error) {
+	{Name: "objective-perturbation", Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return ObjectivePerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
 			Smoothing: o.Smoothing}, err
@@ -104,30 +100,16 @@ var catalogue = []struct {
 }
 
 // Methods returns the names that New takes.
-func Methods() []string {
-	names := make([]string, len(catalogue))
-	for i, m := range catalogue {
-		names[i] = m.name
-	}
-	return names
-}
+func Methods() []string { return catalogue.Names() }
 
 // New returns the method of a name. It refuses options that the method does not have, rather
 // than to leave them out in silence; the error names the first.
 func New(name string, o Options) (Method, error) {
-	for _, m := range catalogue {
-		if m.name != name {
-			continue
-		}
-		if err := train.CheckOptions(name, o); err != nil {
-			return nil, err
-		}
-		if o.WeightBound != 0 && name != "dp-sgd" {
-			return nil, fmt.Errorf("%s: %w", name, data.ErrWeighted)
-		}
-		return m.make(o)
+	m, err := catalogue.New(name, o)
+	if err == nil && o.WeightBound != 0 && name != "dp-sgd" {
+		return nil, fmt.Errorf("%s: %w", name, data.ErrWeighted)
 	}
-	return nil, check.Want("method", fmt.Sprintf("%q", name), "one of "+strings.Join(Methods(), ", "))
+	return m, err
 }
 
 func (o Options) batches() Batches {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -64,17 +63,11 @@ type phasedSchedule struct {
 	Phases   []train.Block
 }
 
-// leastNoise is the least noise of a phase relative to the size of models: the diameter, or √n for
-// W = Rᵈ, where all steps together are no longer than √n/24. Later phases would add noise that is
-// lost in the rounding of float64, and with it their privacy; they move the model by less than
-// their noise, so they are left out.
-const leastNoise = 0x1p-40
-
 // Plan prices the method for n records of dimension d.
 func (c PhasedSGD) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
 func (c PhasedSGD) plan(n, d int) (*phasedPlan, error) {
-	if err := checkBall(c.Ball, false); err != nil {
+	if err := checkBall(c.Ball); err != nil {
 		return nil, err
 	}
 	t, err := checkedOn(c.Interval, c.Setting, n, d, math.Inf(1)) // noised iterates leave the ball
@@ -132,30 +125,23 @@ func (p *phasedPlan) makeSchedule() (err error) {
 	if p.star, err = train.NoiseFor(p.Target); err != nil {
 		return err
 	}
-	scale := math.Sqrt(n)
+	size := math.Sqrt(n) // all steps together are no longer than √n/24
 	if p.c.Ball > 0 {
-		scale = 2 * p.c.Ball
+		size = 2 * p.c.Ball
 	}
-	from := 0
-	for k := 1; k < bits.Len(uint(p.n)); k++ {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + p.n>>k, Releases: 1,
-			StepSize: s.StepSize / math.Pow(4, float64(k))}
-		b.Sensitivity = p.sensitivity(b)
+	s.Phases, err = train.Phases(p.n, 1, s.StepSize, size, func(_ int, b *train.Block) error {
+		b.Sensitivity = p.sensitivity(*b)
 		b.Deviation = b.Sensitivity * p.star
 		if p.c.Noise == Printed {
 			b.Deviation = 4 * p.norm * b.StepSize / s.Rho
 		}
-		if b.Deviation < leastNoise*scale {
-			break
-		}
-		s.Phases = append(s.Phases, b)
-		from = b.To
-	}
-	if len(s.Phases) == 0 {
-		return check.Want("noise", 4*p.norm*s.StepSize,
+		return nil
+	})
+	if err == nil && len(s.Phases) == 0 {
+		err = check.Want("noise", 4*p.norm*s.StepSize,
 			"within the precision of float64: a larger ball, or a smaller epsilon")
 	}
-	return nil
+	return err
 }
 
 // sensitivity returns Δ_k: a neighbour's step differs by the step size times one gradient or

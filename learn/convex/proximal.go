@@ -115,7 +115,7 @@ type proximalPlan struct {
 func (c ProximallyGuided) Plan(n, d int) (Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
 func (c ProximallyGuided) plan(n, d int) (*proximalPlan, error) {
-	if err := checkBall(c.Ball, true); err != nil {
+	if err := train.CheckScale("ball", c.Ball); err != nil {
 		return nil, err
 	}
 	t, err := checked(c.Setting, n, d, c.Ball)

@@ -12,13 +12,6 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Method is a method with its parameters, such as PhasedSGD.
-type Method interface {
-	// Plan prices the method for n records of dimension d. The error names the parameter that
-	// breaks a rule, or what the method cannot do.
-	Plan(n, d int) (Plan, error)
-}
-
 // Setting holds the parameters of every method, for a generalised linear loss (loss.Linear).
 type Setting = train.Setting[loss.Loss]
 
@@ -73,15 +66,11 @@ func checkedScores(s Setting, n, d int, model float64) (task, error) {
 // the bound slope.
 func (t *task) bounded(slope float64) error {
 	s, n, d := t.Setting, t.n, t.d
-	if err := cmp.Or(check.Whole("number of records", n, 1, 0), check.Whole("dimension", d, 1, 0)); err != nil {
+	if err := cmp.Or(check.Whole("number of records", n, 1, 0), check.Whole("dimension", d, 1, 0),
+		train.CheckScale("radius", s.Radius,
+			": a public bound on the norm of a record's features; longer ones are shortened to it"),
+		train.CheckScaleOr0("clip", s.Clip, "0")); err != nil {
 		return err
-	}
-	if !train.InScale(s.Radius) {
-		return check.Want("radius", s.Radius, train.ScaleRule+
-			": a public bound on the norm of a record's features; longer ones are shortened to it")
-	}
-	if s.Clip != 0 && !train.InScale(s.Clip) {
-		return check.Want("clip", s.Clip, "0, or "+train.ScaleRule)
 	}
 	t.slope = slope
 	if s.Clip > 0 {
@@ -113,20 +102,8 @@ func (t *task) gradients() float64 {
 	return 2
 }
 
-// checkBall checks the radius of W, a ball around 0; where it may be 0 that is no ball.
-func checkBall(radius float64, required bool) error {
-	if radius == 0 && !required {
-		return nil
-	}
-	if !train.InScale(radius) {
-		rule := train.ScaleRule
-		if !required {
-			rule = "0 for none, or " + rule
-		}
-		return check.Want("ball", radius, rule)
-	}
-	return nil
-}
+// checkBall checks the radius of W, a ball around 0, where 0 is no ball.
+func checkBall(radius float64) error { return train.CheckScaleOr0("ball", radius, "0 for none") }
 
 // theorem checks ε ≤ √ln(1/δ), without which the printed noise is not proved to be enough.
 func (t *task) theorem() error {
@@ -167,25 +144,17 @@ func (t *task) algorithm(price train.Price, rounds int, digest [32]byte) train.A
 	return a
 }
 
-// samples are the records of a run; tests count what is read.
-type samples interface {
-	Row(i int) []float64
-	Response(i int) float64
-}
-
 // slack makes products of a few factors err to the private side.
 const slack = train.Slack
 
-// normals is the source of a run's noise; tests fix it.
-type normals interface {
-	Restart(purpose string, round int)
-	Fill(z []float64)
-}
-
-// What every method's plan has is package train's.
+// What every method has is package train's.
 type (
-	Plan  = train.Plan
-	Noise = train.Noise
+	Method = train.Method // such as PhasedSGD
+	Plan   = train.Plan
+	Noise  = train.Noise
+
+	samples = train.Samples
+	normals = train.Normals
 )
 
 // The noises.
@@ -249,10 +218,7 @@ func checkSet(s geometry.Set, d int) error {
 	if s.Diameter() == 0 {
 		return check.Want("diameter of the set", s.Diameter(), "above 0: one point needs no training")
 	}
-	if !train.InScale(s.Diameter()) {
-		return check.Want("diameter of the set", s.Diameter(), train.ScaleRule)
-	}
-	return nil
+	return train.CheckScale("diameter of the set", s.Diameter())
 }
 
 // clampSlope returns a slope within ±bound, and 0 for NaN. Sensitivities rest on this, and on no

@@ -68,9 +68,9 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 	switch l := c.Loss.(type) {
 	case loss.LeastSquares:
 		// At w = 0 the slope is the response: its bound is the one on slopes.
-		if !train.InScale(c.Clip) {
-			return nil, check.Want("clip", c.Clip, train.ScaleRule+
-				": a public bound on responses that are numbers; larger ones are cut to it")
+		if err := train.CheckScale("clip", c.Clip,
+			": a public bound on responses that are numbers; larger ones are cut to it"); err != nil {
+			return nil, err
 		}
 		p.length, p.regression = c.Clip, true
 	case loss.Logistic:
@@ -91,14 +91,9 @@ func (c SufficientStatistics) plan(n, d int) (*statisticsPlan, error) {
 	if !p.regression && c.Clip != 0 {
 		return nil, check.Want("clip", c.Clip, "0 for sufficient-statistics of classes, which have no slopes")
 	}
-	if err := p.bounded(p.length); err != nil {
+	if err := cmp.Or(p.bounded(p.length), check.Whole("dimension", d, 1, mostFeatures),
+		train.CheckScaleOr0("lambda", c.Lambda, "0")); err != nil {
 		return nil, err
-	}
-	if err := check.Whole("dimension", d, 1, mostFeatures); err != nil {
-		return nil, err
-	}
-	if c.Lambda != 0 && !train.InScale(c.Lambda) {
-		return nil, check.Want("lambda", c.Lambda, "0, or "+train.ScaleRule)
 	}
 	p.Neighbours = cmp.Or(p.Neighbours, accountant.ReplaceOne)
 	p.ridge = c.Lambda * float64(n)

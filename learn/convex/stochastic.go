@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -54,8 +55,8 @@ func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 		}
 		b.Rounds = int(max(1, math.Floor(asked)))
 	}
-	if b.Rounds < 1 || b.Rounds > maxRounds {
-		return nil, check.Wantf("rounds", b.Rounds, "between 1 and %d", maxRounds)
+	if err := check.Whole("rounds", b.Rounds, 1, maxRounds); err != nil {
+		return nil, err
 	}
 	steps := 1<<b.Rounds - 1
 	size := b.Size
@@ -107,14 +108,8 @@ func smoothTask(s Setting, set geometry.Set, n, d int) (smooth, error) {
 	if err != nil {
 		return smooth{}, err
 	}
-	if err := t.replaced(); err != nil {
+	if err := cmp.Or(t.replaced(), checkSet(set, d), check.Whole("number of records", n, 3, 0)); err != nil {
 		return smooth{}, err
-	}
-	if err := checkSet(set, d); err != nil {
-		return smooth{}, err
-	}
-	if n < 3 {
-		return smooth{}, check.Want("number of records", n, "at least 3")
 	}
 	curvature := t.link.Curvature()
 	if math.IsInf(curvature, 1) {

@@ -37,8 +37,8 @@ const MaxMagnitude = 1e50
 // n·d > 0, and whose responses are y, n of them or nil. All must be finite and at most 1e50
 // in size. The slices are kept.
 func NewRecords(n, d int, features, y []float64) (*Records, error) {
-	if n < 1 {
-		return nil, check.Want("number of records", n, "at least 1")
+	if err := check.Whole("number of records", n, 1, 0); err != nil {
+		return nil, err
 	}
 	if d < 1 || n > math.MaxInt/d {
 		return nil, check.Want("dimension", d, "at least 1")

@@ -78,11 +78,8 @@ func (b *SparseBuilder) Add(columns []int32, values []float64, y float64) error 
 func (b *SparseBuilder) Records() (*Sparse, error) {
 	b = handle.Made(b)
 	b.s.d = cmp.Or(b.Dim, b.largest)
-	if len(b.s.y) == 0 {
-		return nil, check.Want("number of records", 0, "at least 1")
-	}
-	if b.s.d < 1 {
-		return nil, check.Want("dimension", b.s.d, "at least 1")
+	if err := cmp.Or(check.Whole("number of records", len(b.s.y), 1, 0), check.Whole("dimension", b.s.d, 1, 0)); err != nil {
+		return nil, err
 	}
 	return &b.s, nil
 }

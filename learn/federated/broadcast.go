@@ -71,15 +71,12 @@ func checkModel(name string, x []float64, d int) error {
 		return check.Want("length of the "+name, len(x), fmt.Sprint(d))
 	}
 	for _, v := range x {
-		if !(math.Abs(v) <= largestWeight) {
+		if !train.InRange(v) {
 			return fmt.Errorf("%s: %w", name, train.ErrDiverged)
 		}
 	}
 	return nil
 }
-
-// largestWeight is the size from which on a model counts as diverged: package train's limit.
-const largestWeight = 1e100
 
 // digest names what a silo answers. Its coins are bound to it: the same question gets the same
 // answer however often it is asked, and another question in the same round fresh coins, since two

@@ -81,10 +81,10 @@ func (c Central) name() string {
 
 // checkDifferences checks C_1, which a method without differences has not.
 func (t *task) checkDifferences(has bool) error {
-	if has && !train.InScale(t.DifferenceClip) {
-		return check.Want("difference clip", t.DifferenceClip, train.ScaleRule)
+	if has {
+		return train.CheckScale("difference clip", t.DifferenceClip)
 	}
-	if !has && t.DifferenceClip != 0 {
+	if t.DifferenceClip != 0 {
 		return check.Want("difference clip", t.DifferenceClip, "left out for a method without differences")
 	}
 	return nil

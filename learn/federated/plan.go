@@ -188,12 +188,6 @@ func (p *Plan) Reports() int {
 // Dim returns the length of the model.
 func (p *Plan) Dim() int { return handle.Made(p).d }
 
-// streamRounds returns the number of streams of reports, or of noisy means, over all rounds.
-func (p *Plan) streamRounds() int {
-	s := p.streams()
-	return s[differences] + s[gradients]
-}
-
 // Train returns the method on the records of all silos, silo after silo.
 func (p *Plan) Train(records *data.Records) (train.Algorithm, error) {
 	p = handle.Made(p)

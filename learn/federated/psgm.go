@@ -264,9 +264,8 @@ func (p *Plan) setStepSize() error {
 		return nil
 	}
 	step, by := p.theoryStep()
-	if !train.InScale(step) {
-		return check.SettledBy(check.Want("the theory's step size", step, train.ScaleRule+
-			"; or state one"), "step size")
+	if err := train.CheckScale("the theory's step size", step, "; or state one"); err != nil {
+		return check.SettledBy(err, "step size")
 	}
 	p.StepSize = step
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("step size %.6g: the theory's, all of whose "+
@@ -318,10 +317,10 @@ func (p *Plan) theoryStep() (step float64, by string) {
 // describe adds what a reader of the price should know.
 func (p *Plan) describe(a *account) {
 	expected := p.expected(p.Rounds - 1)
-	streams := p.streamRounds()
+	streams := p.streams()
 	p.price.Notes = append([]string{
 		fmt.Sprintf("local epsilon of a report: %.6g; %d streams of reports in %d rounds, %s",
-			p.randomizer.Epsilon(), streams, p.Rounds, a),
+			p.randomizer.Epsilon(), streams[differences]+streams[gradients], p.Rounds, a),
 		fmt.Sprintf("a round sends up to %d reports of %d bytes on each stream", expected,
 			p.randomizer.Size()),
 	}, p.price.Notes...)

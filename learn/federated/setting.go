@@ -116,17 +116,11 @@ func (s Setting) check(n, features int) (*task, error) {
 		return nil, check.Wantf("number of records", n, "the %d of all silos", sum)
 	}
 	t.Silos = slices.Clone(s.Silos)
-	if err := check.Whole("rounds", s.Rounds, 1, maxRounds); err != nil {
-		return nil, err
-	}
-	if !train.InScale(s.GradientClip) {
-		return nil, check.Want("gradient clip", s.GradientClip, train.ScaleRule)
-	}
 	var err error
-	if t.Output, err = check.OneOf("output", s.Output, Last, Uniform); err != nil {
-		return nil, err
-	}
-	if err := check.Whole("workers", s.Workers, 0, maxWorkers); err != nil {
+	t.Output, err = check.OneOf("output", s.Output, Last, Uniform)
+	if err := cmp.Or(check.Whole("rounds", s.Rounds, 1, maxRounds),
+		train.CheckScale("gradient clip", s.GradientClip), err,
+		check.Whole("workers", s.Workers, 0, maxWorkers)); err != nil {
 		return nil, err
 	}
 	if s.Workers == 0 {
@@ -150,11 +144,9 @@ func (t *task) checkLocal() error {
 		return nil
 	}
 	if err := cmp.Or(check.Whole("local steps", t.Local.Steps, 1, maxSteps),
-		check.Whole("local batch", t.Local.Batch, 1, t.smallest)); err != nil {
+		check.Whole("local batch", t.Local.Batch, 1, t.smallest),
+		train.CheckScale("local clip", t.Local.Clip)); err != nil {
 		return err
-	}
-	if !train.InScale(t.Local.Clip) {
-		return check.Want("local clip", t.Local.Clip, train.ScaleRule)
 	}
 	if t.Local.Noise != 0 && (t.Local.NoNoise || !train.InScale(t.Local.Noise)) {
 		return check.Want("local noise", t.Local.Noise, "0 for what the target needs, or "+
@@ -165,7 +157,7 @@ func (t *task) checkLocal() error {
 
 // checkStep checks η, which may be 0 where the theory has one.
 func (t *task) checkStep(theory bool) error {
-	if t.StepSize == 0 && theory || train.InScale(t.StepSize) {
+	if t.StepSize == 0 && theory {
 		return nil
 	}
 	if t.StepSize == 0 {
@@ -173,7 +165,7 @@ func (t *task) checkStep(theory bool) error {
 			": the theory's is for shuffled reports with a difference clip, which "+
 			"it takes for the smoothness"), "step size")
 	}
-	return check.Want("step size", t.StepSize, train.ScaleRule)
+	return train.CheckScale("step size", t.StepSize)
 }
 
 // setStart sets x_0.
@@ -181,13 +173,8 @@ func (t *task) setStart() error {
 	t.start = make([]float64, t.d)
 	switch sized, ok := t.Loss.(loss.Sized); {
 	case t.Start != nil:
-		if len(t.Start) != t.d {
-			return check.Wantf("dimension of the start", len(t.Start), "the model's, %d", t.d)
-		}
-		for _, v := range t.Start {
-			if !(math.Abs(v) <= data.MaxMagnitude) {
-				return check.Wantf("start", v, "at most %g in size", data.MaxMagnitude)
-			}
+		if err := train.CheckStart(t.Start, t.d, "model"); err != nil {
+			return err
 		}
 		copy(t.start, t.Start)
 	case ok:

@@ -1,6 +1,7 @@
 package geometry
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -54,10 +55,7 @@ func NewLpBall(dim int, p, radius float64) (LpBall, error) {
 }
 
 func checkSize(dim int, radius float64) error {
-	if dim < 1 || dim > math.MaxInt32 {
-		return check.Wantf("dimension", dim, "between 1 and %d", math.MaxInt32)
-	}
-	return check.Positive("radius of the set", radius)
+	return cmp.Or(check.Whole("dimension", dim, 1, math.MaxInt32), check.Positive("radius of the set", radius))
 }
 
 // Name returns "l" and p, the dimension and the radius.

@@ -205,3 +205,18 @@ func TestDefaultsLearn(t *testing.T) {
 		before = mean
 	}
 }
+
+// A method is priced by Rényi divergences, unless ByLosses says that it is not.
+func TestByLossesNamesWhatHasNoDivergences(t *testing.T) {
+	s := setting(t)
+	for _, name := range Methods() {
+		if !Private(name) {
+			continue
+		}
+		price := plan(t, must.Get(New(name, Options{Setting: s}))(t), 40, 3).Price
+		_, err := train.LeastEpsilon(price.Event, price.Relation, s.Target.Delta, accountant.MethodRDP)
+		if (err != nil) != ByLosses(name) {
+			t.Errorf("%s: %v, but ByLosses = %v", name, err, ByLosses(name))
+		}
+	}
+}

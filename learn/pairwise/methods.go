@@ -1,9 +1,7 @@
 package pairwise
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/train"
@@ -32,86 +30,66 @@ type Parameters struct {
 }
 
 // catalogue lists the methods that New makes.
-var catalogue = []struct {
-	name    string
-	private bool
-	make    func(o Options, passes int) Method
-}{
-	{"cyclic", true, func(o Options, passes int) Method {
-		return Cyclic{o.Setting, o.StepSize, passes}
-	}},
-	{"one-pass", true, func(o Options, _ int) Method { return OnePass{o.Setting, o.StepSize} }},
-	{"minimised", true, func(o Options, _ int) Method {
-		return Minimised{o.Setting, o.StepSize, o.Noise}
-	}},
-	{"random-steps", true, func(o Options, _ int) Method {
-		return RandomSteps{o.Setting, o.StepSize, o.Noise}
-	}},
-	{"localized", true, func(o Options, _ int) Method {
+var catalogue = train.Catalogue[Options]{
+	{Name: "cyclic", Make: of(func(o Options) Method { return Cyclic{o.Setting, o.StepSize, o.whole()} })},
+	{Name: "one-pass", Make: of(func(o Options) Method { return OnePass{o.Setting, o.StepSize} })},
+	{Name: "minimised", Make: of(func(o Options) Method { return Minimised{o.Setting, o.StepSize, o.Noise} })},
+	{Name: "random-steps", Make: of(func(o Options) Method { return RandomSteps{o.Setting, o.StepSize, o.Noise} })},
+	{Name: "localized", Make: of(func(o Options) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
-	}},
-	{"full-batch", true, func(o Options, _ int) Method {
+	})},
+	{Name: "full-batch", Make: of(func(o Options) Method {
 		return FullBatch{o.Setting, o.StepSize, o.Passes, o.Noise}
-	}},
-	{"sgd", false, func(o Options, passes int) Method { return o.sgd(Consecutive, passes) }},
-	{"online", false, func(o Options, passes int) Method { return o.sgd(InOrder, passes) }},
-	{"random-pairs", false, func(o Options, passes int) Method { return o.sgd(Fresh, passes) }},
-	{"localized-sgd", false, func(o Options, _ int) Method {
+	})},
+	{Name: "sgd", Open: true, Make: of(func(o Options) Method { return o.sgd(Consecutive) })},
+	{Name: "online", Open: true, Make: of(func(o Options) Method { return o.sgd(InOrder) })},
+	{Name: "random-pairs", Open: true, Make: of(func(o Options) Method { return o.sgd(Fresh) })},
+	{Name: "localized-sgd", Open: true, Make: of(func(o Options) Method {
 		return LocalizedSGD{o.Setting, o.StepSize}
-	}},
-	{"olp", false, func(o Options, passes int) Method {
-		return OLP{o.Setting, o.schedule(), o.Buffer, passes}
-	}},
-	{"oam", false, func(o Options, passes int) Method {
-		return OAM{o.Setting, o.StepSize, o.Buffer, passes}
-	}},
-	{"spauc", false, func(o Options, passes int) Method {
-		return SPAUC{o.Setting, o.schedule(), passes}
-	}},
+	})},
+	{Name: "olp", Open: true, Make: of(func(o Options) Method {
+		return OLP{o.Setting, o.schedule(), o.Buffer, o.whole()}
+	})},
+	{Name: "oam", Open: true, Make: of(func(o Options) Method {
+		return OAM{o.Setting, o.StepSize, o.Buffer, o.whole()}
+	})},
+	{Name: "spauc", Open: true, Make: of(func(o Options) Method {
+		return SPAUC{o.Setting, o.schedule(), o.whole()}
+	})},
+}
+
+// of returns a function that makes a method of any options.
+func of(make func(o Options) Method) func(o Options) (Method, error) {
+	return func(o Options) (Method, error) { return make(o), nil }
 }
 
 // Methods returns the names that New takes, the private ones first, and of them the default.
-func Methods() []string {
-	names := make([]string, len(catalogue))
-	for i, m := range catalogue {
-		names[i] = m.name
-	}
-	return names
-}
+func Methods() []string { return catalogue.Names() }
 
 // Private reports whether a method's models may be released.
-func Private(name string) bool {
-	for _, m := range catalogue {
-		if m.name == name {
-			return m.private
-		}
-	}
-	return false
-}
+func Private(name string) bool { return catalogue.Private(name) }
+
+// ByLosses reports whether a method is priced by privacy losses alone, so that no choice among a random number of runs
+// of it is priced: that needs Rényi divergences.
+func ByLosses(name string) bool { return name == "localized" || name == "random-steps" }
 
 // New returns the method of a name. It refuses options that the method does not have, rather
 // than to leave them out in silence; the error, a train.OptionError, names the first.
 func New(name string, o Options) (Method, error) {
-	for _, m := range catalogue {
-		if m.name != name {
-			continue
-		}
-		if err := train.CheckOptions(name, o); err != nil {
-			return nil, err
-		}
-		passes := int(min(o.Passes, maxPasses+1))
-		if fractions := name == "localized" || name == "full-batch"; !fractions &&
-			(float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
-			return nil, check.Want("passes", o.Passes, "a whole number for "+name)
-		}
-		return m.make(o, passes), nil
+	m, err := catalogue.New(name, o)
+	if fractions := name == "localized" || name == "full-batch"; err == nil && !fractions &&
+		(float64(o.whole()) != o.Passes || math.IsNaN(o.Passes)) {
+		return nil, check.Want("passes", o.Passes, "a whole number for "+name)
 	}
-	return nil, check.Want("method", fmt.Sprintf("%q", name), "one of "+strings.Join(Methods(), ", "))
+	return m, err
 }
+
+// whole returns the passes of methods that make whole ones.
+func (o Options) whole() int { return int(min(o.Passes, maxPasses+1)) }
 
 func (o Options) schedule() Schedule { return Schedule{StepSize: o.StepSize, Decay: o.Decay} }
 
-func (o Options) sgd(sampling Sampling, passes int) Method {
+func (o Options) sgd(sampling Sampling) Method {
 	return SGD{Setting: o.Setting, Schedule: o.schedule(), Sampling: sampling, Output: o.Output,
-		Lambda: o.Lambda, Passes: passes}
+		Lambda: o.Lambda, Passes: o.whole()}
 }

@@ -3,7 +3,6 @@ package pairwise
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -49,24 +48,15 @@ const maxMetricDim = 1000
 func (c Metric) Plan(n, d int) (train.Plan, error) { return train.PlanOf(c.plan(n, d)) }
 
 func (c Metric) plan(n, d int) (*metricPlan, error) {
-	for _, v := range []struct {
-		name, rule string
-		ok         bool
-		value      any
-	}{
-		{"radius", train.ScaleRule + ": a public bound on the norm of a record's features",
-			train.InScale(c.Radius), c.Radius},
-		{"bound", train.ScaleRule + ": of the norm of the matrix", train.InScale(c.Bound), c.Bound},
-		{"threshold", "0 for the squared radius, or " + train.ScaleRule, c.Threshold == 0 ||
-			train.InScale(c.Threshold), c.Threshold},
-		{"number of records", "at least 4", n >= 4, n},
-		{"dimension", fmt.Sprintf("between 1 and %d", maxMetricDim), d >= 1 && d <= maxMetricDim, d},
-		{"neighbours", "replace one record: phases and pairs are fixed by the records' numbers",
-			c.Neighbours == 0 || c.Neighbours == accountant.ReplaceOne, c.Neighbours},
-	} {
-		if !v.ok {
-			return nil, check.Want(v.name, v.value, v.rule)
-		}
+	if err := cmp.Or(train.CheckScale("radius", c.Radius, ": a public bound on the norm of a record's features"),
+		train.CheckScale("bound", c.Bound, ": of the norm of the matrix"),
+		train.CheckScaleOr0("threshold", c.Threshold, "0 for the squared radius"),
+		check.Whole("number of records", n, 4, 0), check.Whole("dimension", d, 1, maxMetricDim)); err != nil {
+		return nil, err
+	}
+	if c.Neighbours != 0 && c.Neighbours != accountant.ReplaceOne {
+		return nil, check.Want("neighbours", c.Neighbours,
+			"replace one record: phases and pairs are fixed by the records' numbers")
 	}
 	star, err := train.NoiseFor(c.Target)
 	if err != nil {
@@ -87,19 +77,16 @@ func (c Metric) plan(n, d int) (*metricPlan, error) {
 	}
 	p := &metricPlan{c: c, n: n, d: d}
 	p.price = train.Price{Method: "metric", Records: n, Dim: d, Relation: accountant.ReplaceOne}
-	from := 0
-	for k := 1; n>>k >= 2; k++ {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + n>>k, Releases: 1,
-			StepSize: c.StepSize / math.Pow(4, float64(k))}
+	p.price.Blocks, err = train.Phases(n, 2, c.StepSize, c.Bound, func(_ int, b *train.Block) error {
 		b.Sensitivity = 4 * g * b.StepSize * (1 + train.Slack)
 		b.Deviation = b.Sensitivity * star
-		if b.Deviation < leastNoise*c.Bound {
-			break // lost in rounding, and so is what the phase does
-		}
-		p.price.Blocks, from = append(p.price.Blocks, b), b.To
+		return nil
+	})
+	if err == nil && len(p.price.Blocks) == 0 {
+		err = check.Want("step size", c.StepSize, "larger: the noise would be lost in rounding")
 	}
-	if len(p.price.Blocks) == 0 {
-		return nil, check.Want("step size", c.StepSize, "larger: the noise would be lost in rounding")
+	if err != nil {
+		return nil, err
 	}
 	// The phases have records of their own: the run costs what one does.
 	return p, p.price.SettleGaussian(c.Target, true)

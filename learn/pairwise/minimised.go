@@ -119,10 +119,7 @@ func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 		}
 		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
 	}
-	if !train.InScale(zeta) {
-		return 0, check.Want("step size", zeta, train.ScaleRule+": the scale zeta")
-	}
-	return zeta, nil
+	return zeta, train.CheckScale("step size", zeta, ": the scale zeta")
 }
 
 // makePhases sets blocks and objectives, for noise scale·Gζ_k.

@@ -67,11 +67,6 @@ const (
 	allPairs phaseForm = "full-batch"
 )
 
-// leastNoise is the least noise of a phase relative to the diameter (1 where there is none).
-// Noise below it would be lost in the rounding of float64, and with it privacy; such phases move
-// the model by less than their noise, so they are left out.
-const leastNoise = 0x1p-40
-
 // maxPasses bounds the passes of a phase.
 const maxPasses = 1e6
 

@@ -11,18 +11,6 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// samples are the records of a run; tests count what is read.
-type samples interface {
-	Row(i int) []float64
-	Response(i int) float64
-}
-
-// normals is the source of a run's noise; tests fix it.
-type normals interface {
-	Restart(purpose string, round int)
-	Fill(z []float64)
-}
-
 // The streams of a run. Every round has its own stream of each.
 const (
 	streamNoise = "noise"

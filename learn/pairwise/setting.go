@@ -3,7 +3,6 @@ package pairwise
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
@@ -13,12 +12,13 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Method is a method with its parameters, such as OnePass.
-type Method interface {
-	// Plan prices the method for n records of dimension d. The error names the parameter that
-	// breaks a rule, or what the method cannot do.
-	Plan(n, d int) (train.Plan, error)
-}
+// What every method has is package train's.
+type (
+	Method = train.Method // such as OnePass
+
+	samples = train.Samples
+	normals = train.Normals
+)
 
 // Setting holds the parameters of every method. The only neighbouring relation is ReplaceOne.
 type Setting struct {
@@ -53,16 +53,9 @@ func (s Setting) basic(n, d int) (task, error) {
 	if n < 2 {
 		return t, check.Want("number of records", n, "at least 2, so that there is a pair")
 	}
-	if err := check.Whole("dimension", d, 1, 0); err != nil {
+	if err := cmp.Or(check.Whole("dimension", d, 1, 0), train.CheckScaleOr0("ball", s.Ball, "0"),
+		train.CheckScaleOr0("radius", s.Radius, "0"), train.CheckScaleOr0("clip", s.Clip, "0")); err != nil {
 		return t, err
-	}
-	for _, p := range []struct {
-		name string
-		v    float64
-	}{{"ball", s.Ball}, {"radius", s.Radius}, {"clip", s.Clip}} {
-		if p.v != 0 && !train.InScale(p.v) {
-			return t, check.Want(p.name, p.v, "0, or "+train.ScaleRule)
-		}
 	}
 	if s.Clip > 0 {
 		t.slope = s.Clip
@@ -238,31 +231,18 @@ func (p *planned) Train(r *data.Records) (train.Algorithm, error) {
 	return a, nil
 }
 
-// phases sets the blocks of private phases of n/2, n/4, … records, 2 or more, with step sizes of a quarter, a
-// sixteenth, … of eta. make sets what is moved and the noise. Phases end before noise that rounding
-// would lose.
-func (p *planned) phases(eta float64, make func(k int, b *train.Block) error) error {
+// phases sets the blocks of private phases of 2 records or more. set sets what is moved and the noise.
+func (p *planned) phases(eta float64, set func(k int, b *train.Block) error) (err error) {
 	size := 1.0
 	if p.Ball > 0 {
 		size = p.diameter()
 	}
-	from := 0
-	for k, records := 0, p.n/2; records >= 2; k, records = k+1, records/2 {
-		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + records, Releases: 1,
-			StepSize: eta / math.Pow(4, float64(k+1))}
-		if err := make(k, &b); err != nil {
-			return err
-		}
-		if b.Deviation < leastNoise*size {
-			break
-		}
-		p.price.Blocks, from = append(p.price.Blocks, b), b.To
-	}
+	p.price.Blocks, err = train.Phases(p.n, 2, eta, size, set)
 	p.rounds = len(p.price.Blocks)
-	if p.rounds == 0 {
-		return check.Want("step size", eta, "larger: its noise is within the rounding of float64")
+	if err == nil && p.rounds == 0 {
+		err = check.Want("step size", eta, "larger: its noise is within the rounding of float64")
 	}
-	return nil
+	return err
 }
 
 // errNotPrivate refuses the release of a model that no noise protects.

@@ -61,11 +61,8 @@ func (c SGD) plan(n, d int) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Output.check(); err != nil {
+	if err := cmp.Or(c.Output.check(), train.CheckLambda(c.Lambda)); err != nil {
 		return nil, err
-	}
-	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, check.Want("lambda", c.Lambda, "finite and ≥ 0")
 	}
 	p.details = []any{c.Schedule, c.Sampling, c.Output, c.Lambda}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {

@@ -25,8 +25,8 @@ func (p *Plan) account(ctx context.Context) error {
 	if delta == 0 && !p.noisy() {
 		delta = 0.5 // ε is 0 or +Inf at every δ: none need be given
 	}
-	if !(delta > 0 && delta < 1) {
-		return check.Want("target delta", c.Target.Delta, "in (0,1)")
+	if err := check.Within("target delta", delta); err != nil {
+		return err
 	}
 	if c.Method == DPSGD {
 		return p.accountSampled(ctx, calibrate)

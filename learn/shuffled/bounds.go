@@ -112,8 +112,8 @@ func (in BoundInput) check() error {
 		needsBeta = needsBeta || r.Cn > 0
 	}
 	for _, x := range values {
-		if !(x.v >= 0) || math.IsInf(x.v, 1) {
-			return check.Want(x.name, x.v, "a finite number ≥ 0")
+		if err := check.Epsilon(x.name, x.v); err != nil {
+			return err
 		}
 	}
 	if needsBeta && in.Beta == 0 {

@@ -126,8 +126,8 @@ func (p *Plan) checkConfig() error {
 	if b, ok := c.Regularizer.(geometry.Ball); ok && !(b.Radius > 0) {
 		return check.Want("ball radius", b.Radius, "above 0")
 	}
-	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) {
-		return check.Wantf("step size", c.StepSize, "in (0, %g]", data.MaxMagnitude)
+	if err := check.UpTo("step size", c.StepSize, data.MaxMagnitude); err != nil {
+		return err
 	}
 	if !(c.Clip > 0) {
 		return check.Want("clip", c.Clip, "above 0")
@@ -145,13 +145,8 @@ func (p *Plan) checkConfig() error {
 		return check.Want("order", c.Order, "IG, SO or RR")
 	}
 	if c.Start != nil {
-		if len(c.Start) != p.d {
-			return check.Wantf("dimension of the start", len(c.Start), "the data's, %d", p.d)
-		}
-		for _, v := range c.Start {
-			if !(math.Abs(v) <= data.MaxMagnitude) {
-				return check.Wantf("start", v, "at most %g in size", data.MaxMagnitude)
-			}
+		if err := train.CheckStart(c.Start, p.d, "data"); err != nil {
+			return err
 		}
 		c.Start = slices.Clone(c.Start)
 	}

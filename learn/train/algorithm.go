@@ -124,9 +124,9 @@ func (r *run) test() (*Test, error) {
 // ErrDiverged is the error of a run with too large a step size, whose numbers left the range.
 var ErrDiverged = errors.New("the run diverged: the step size is too large")
 
-// beyond is the size from which on a number of the state counts as diverged, far below
-// overflow.
-const beyond = 1e100
+// InRange reports whether a number of a model or of a state has not diverged: it is at most 1e100 in
+// size, far below overflow.
+func InRange(x float64) bool { return math.Abs(x) <= 1e100 }
 
 // run leads a Run from round to round.
 type run struct {
@@ -199,7 +199,7 @@ func (r *run) next(ctx context.Context) error {
 		copy(r.before[i], v.Values)
 	}
 	err := r.steps.Round(ctx, r.round)
-	if err == nil && !finite(r.state) {
+	if err == nil && !inRange(r.state) {
 		err = ErrDiverged
 	}
 	if err != nil {
@@ -212,14 +212,9 @@ func (r *run) next(ctx context.Context) error {
 	return nil
 }
 
-// finite reports whether all numbers of a state are at most beyond in size.
-func finite(state []Vector) bool {
-	for _, v := range state {
-		for _, x := range v.Values {
-			if !(math.Abs(x) <= beyond) {
-				return false
-			}
-		}
-	}
-	return true
+// inRange reports whether no number of a state has diverged.
+func inRange(state []Vector) bool {
+	return !slices.ContainsFunc(state, func(v Vector) bool {
+		return slices.ContainsFunc(v.Values, func(x float64) bool { return !InRange(x) })
+	})
 }

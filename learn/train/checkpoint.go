@@ -132,7 +132,7 @@ func resume(a Algorithm, b []byte, kind byte) (*run, error) {
 		}
 		rest = rest[n:]
 	}
-	if len(rest) > 0 || !finite(r.state) {
+	if len(rest) > 0 || !inRange(r.state) {
 		return refuse("its state is too long or not finite")
 	}
 	return r, nil

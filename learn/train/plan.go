@@ -128,6 +128,29 @@ const Slack = 0x1p-40
 // Multiplier returns the block's noise per sensitivity, rounded down.
 func (b Block) Multiplier() float64 { return b.Deviation / b.Sensitivity * (1 - Slack) }
 
+// leastNoise is the least noise of a phase in units of the size of models.
+const leastNoise = 0x1p-40
+
+// Phases returns blocks of n/2, n/4, … records, fewest or more, with step sizes of a quarter, a sixteenth, … of eta
+// and one release each. set sets what is moved and the noise of phase k, from 0. Phases end before noise that is 2⁻⁴⁰
+// of size: it would be lost in the rounding of float64, and with it their privacy. They move the model by less than
+// their noise.
+func Phases(n, fewest int, eta, size float64, set func(k int, b *Block) error) (blocks []Block, err error) {
+	from := 0
+	for k := 1; n>>k >= max(1, fewest); k++ {
+		b := Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + n>>k, Releases: 1,
+			StepSize: eta / math.Pow(4, float64(k))}
+		if err := set(k-1, &b); err != nil {
+			return nil, err
+		}
+		if b.Deviation < leastNoise*size {
+			break
+		}
+		blocks, from = append(blocks, b), b.To
+	}
+	return blocks, nil
+}
+
 // Used returns the row of the noise that the plan has, for the block where the run costs most.
 func (p Price) Used(noise Noise, reading string, b Block) PriceRow {
 	return PriceRow{Noise: noise, Reading: reading, Sensitivity: b.Sensitivity, Deviation: b.Deviation,

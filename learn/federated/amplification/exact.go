@@ -161,7 +161,3 @@ func (f believed) logSum(s *slice, m int) float64 {
 	}
 	return math.Log(max(sum, math.SmallestNonzeroFloat64))
 }
-
-func numericRDP(b blanket, gamma, alpha float64) float64 {
-	return num.LogOnePlus(b.logMeans([]functional{believed{alpha, 1 - 2*gamma}})[0]) / (alpha - 1)
-}

@@ -33,15 +33,8 @@ func (r Round) check() error {
 		check.Whole("streams of a round", r.Streams, 1, 2),
 		check.Whole("honest reports of a stream", r.Reports, 1, math.MaxInt32),
 		check.Probability("sampling rate", rate),
-		checkLocal(r.Epsilon),
+		check.UpTo("local epsilon", r.Epsilon, 32),
 	)
-}
-
-func checkLocal(epsilon float64) error {
-	if !(epsilon > 0 && epsilon <= 32) {
-		return check.Want("local epsilon", epsilon, "in (0, 32]")
-	}
-	return nil
 }
 
 // rate returns γ, 1 where it is not stated.
@@ -100,7 +93,8 @@ func (r Round) RDP(alpha float64) (float64, error) {
 	case Exact:
 		return all * exactRDP(r.blanket(), r.Epsilon, []float64{alpha})[0], nil
 	case Numeric:
-		return all * numericRDP(r.blanket(), r.rate(), alpha), nil
+		mean := r.blanket().logMeans([]functional{believed{alpha, 1 - 2*r.rate()}})[0]
+		return all * (num.LogOnePlus(mean) / (alpha - 1)), nil
 	case Ternary:
 		if alpha != math.Floor(alpha) || alpha > maxTernary {
 			return 0, check.Wantf("order", alpha, "an integer from 2 to %d in mode %s", maxTernary, Ternary)

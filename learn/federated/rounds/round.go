@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/darrm/darrm/internal/handle"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/train"
 )
 
 const roundFormat = "darrm federated round 1"
@@ -35,9 +35,6 @@ type LocalRequest struct {
 	Direction []float64 `json:"direction"`
 	Keep      int       `json:"keep"`
 }
-
-// largest is the size from which on a model counts as diverged.
-const largest = 1e100
 
 // maxNumber is the most bytes of a float64 in JSON, with what stands around it.
 const maxNumber = 48
@@ -124,7 +121,7 @@ func (p *Run) checkVector(name string, x []float64) error {
 		return formatf("%s: %d numbers, but the plan's models have %d", name, len(x), p.priced.Dim())
 	}
 	for _, v := range x {
-		if !(math.Abs(v) <= largest) {
+		if !train.InRange(v) {
 			return formatf("%s: %v is no number of a model", name, v)
 		}
 	}

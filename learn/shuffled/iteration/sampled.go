@@ -24,7 +24,7 @@ type SampledSteps struct {
 }
 
 func (s SampledSteps) check() error {
-	return cmp.Or(checkCount("steps", s.Steps, 0), checkCount("records", s.Records, 1),
+	return cmp.Or(check.Whole("steps", s.Steps, 0, math.MaxInt32), check.Whole("records", s.Records, 1, math.MaxInt32),
 		checkClip(s.Clip), checkNoise("noise", s.Noise))
 }
 

@@ -216,8 +216,8 @@ func (e Steps) check() error {
 	if e.Neighbours != accountant.ReplaceOne {
 		return fmt.Errorf("shuffled gradients for %q: %w", e.Neighbours, accountant.ErrUnsupported)
 	}
-	if err := cmp.Or(checkCount("epochs", e.Epochs, 0), checkCount("records", e.Records, 1)); err !=
-		nil {
+	if err := cmp.Or(check.Whole("epochs", e.Epochs, 0, math.MaxInt32),
+		check.Whole("records", e.Records, 1, math.MaxInt32)); err != nil {
 		return err
 	}
 	if e.Private < 0 || e.Private > e.Records {
@@ -241,13 +241,6 @@ func (e Steps) check() error {
 	}
 	if e.Conversion != "" && !slices.Contains(Conversions(), e.Conversion) {
 		return check.Wantf("conversion", e.Conversion, "one of %v", Conversions())
-	}
-	return nil
-}
-
-func checkCount(name string, n, least int) error {
-	if n < least || n > math.MaxInt32 {
-		return check.Wantf(name, n, "between %d and %d", least, math.MaxInt32)
 	}
 	return nil
 }

@@ -106,10 +106,8 @@ func (s Selection) plan(ctx context.Context, n, d int) (*plan, error) {
 }
 
 func (s *Selection) check() error {
-	if len(s.Candidates) < 1 || len(s.Candidates) > maxCandidates {
-		return check.Wantf("number of candidates", len(s.Candidates), "between 1 and %d", maxCandidates)
-	}
-	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
+	if err := cmp.Or(check.Whole("number of candidates", len(s.Candidates), 1, maxCandidates),
+		check.Target(s.Target.Epsilon, s.Target.Delta)); err != nil {
 		return err
 	}
 	s.Share = cmp.Or(s.Share, DefaultShare)
