@@ -84,18 +84,13 @@ func OpenHousing(ctx context.Context, root string, split HousingSplit) (Housing,
 // that is not there is the error fs.ErrNotExist.
 func HousingInputs(ctx context.Context, root string, need bool) (map[string]string, error) {
 	x, y, path, err := realHousing(ctx, root)
-	if errors.Is(err, fs.ErrNotExist) && !need {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	all, err := data.NewRecords(len(y), HousingFeatures, x, y)
-	if err != nil {
-		return nil, err
-	}
-	digest := all.Digest()
-	return map[string]string{filepath.Base(path): fmt.Sprintf("%x", digest)}, nil
+	return inputs(err, need, func() (map[string]string, error) {
+		all, err := data.NewRecords(len(y), HousingFeatures, x, y)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]string{filepath.Base(path): fmt.Sprintf("%x", all.Digest())}, nil
+	})
 }
 
 // splitOrder returns the order of n rows of which the first four fifths are for training.
@@ -105,10 +100,7 @@ func splitOrder(n int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	for i := n - 1; i > 0; i-- {
-		j := rng.Bound(uint64(i + 1))
-		order[i], order[j] = order[j], order[i]
-	}
+	rng.Shuffle(order)
 	return order
 }
 
@@ -157,16 +149,8 @@ func (h *Housing) split(x, y []float64, split HousingSplit) error {
 
 // standardiseRows standardises the features of all rows by those of some, and scales the response.
 func standardiseRows(x, y []float64, by []int) {
-	n := float64(len(by))
 	for j := range HousingFeatures {
-		mean, square := 0.0, 0.0
-		for _, i := range by {
-			mean += x[i*HousingFeatures+j] / n
-		}
-		for _, i := range by {
-			d := x[i*HousingFeatures+j] - mean
-			square += d * d / n
-		}
+		mean, square := moments(x, HousingFeatures, j, by)
 		sd := math.Sqrt(square)
 		if sd == 0 {
 			sd = 1

@@ -43,10 +43,7 @@ func readClients(r io.Reader, n int, seed uint64) (*data.Records, error) {
 	rng := stream.New(seed, stream.Synthetic, streamRows)
 	rows := rng.Subset(len(y), n)
 	order := stream.New(seed, stream.Synthetic, streamOrder)
-	for i := n - 1; i > 0; i-- {
-		j := order.Bound(uint64(i + 1))
-		rows[i], rows[j] = rows[j], rows[i]
-	}
+	order.Shuffle(rows)
 	return all.Select(rows)
 }
 

@@ -135,6 +135,18 @@ func (s *Set) loadFile(from folder, rng *rand.Rand,
 	return err
 }
 
+// eachNamed calls f with every row of a CSV file that has these columns, and with the places of its columns.
+func eachNamed(r io.Reader, names []string, f func(h header, row []string) error) error {
+	var h header
+	return eachRow(r, 0, func(row []string) (err error) {
+		if h == nil {
+			h, err = newHeader(row, names...)
+			return err
+		}
+		return f(h, row)
+	})
+}
+
 // eachRow calls f with every row of a CSV file, which it must not keep. An error names the
 // line.
 func eachRow(r io.Reader, columns int, f func(row []string) error) error {
@@ -229,14 +241,9 @@ func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err e
 	const d = 11
 	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count",
 		"decile_score"}
-	var h header
 	var x, y [2][]float64
-	err = eachRow(r, 0, func(row []string) (err error) {
-		if h == nil {
-			h, err = newHeader(row, append(counts, "sex", "race", "days_b_screening_arrest",
-				"c_charge_degree", "is_recid", "score_text", "two_year_recid")...)
-			return err
-		}
+	err = eachNamed(r, append(counts, "sex", "race", "days_b_screening_arrest", "c_charge_degree", "is_recid",
+		"score_text", "two_year_recid"), func(h header, row []string) error {
 		text := func(name string) string { return row[h[name]] }
 		which := slices.Index([]string{"Caucasian", "African-American"}, text("race"))
 		if which < 0 || text("days_b_screening_arrest") == "" || text("is_recid") == "-1" ||
@@ -283,17 +290,27 @@ func indicator(b bool) float64 {
 	return 0
 }
 
+// moments returns the mean of column j of d over some rows, and the mean square of what is left.
+func moments(x []float64, d, j int, rows []int) (mean, square float64) {
+	n := float64(len(rows))
+	for _, i := range rows {
+		mean += x[i*d+j] / n
+	}
+	for _, i := range rows {
+		square += (x[i*d+j] - mean) * (x[i*d+j] - mean) / n
+	}
+	return mean, square
+}
+
 // standardised takes P's mean off each column and divides by P's standard deviation, for
 // D as well: D's own would tell of it. Columns that are constant in P stay.
 func standardised(n, d int, x, y, px, py []float64) (private, public *data.Records, err error) {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
 	for j := range d {
-		mean, square := 0.0, 0.0
-		for i := range n {
-			mean += px[i*d+j] / float64(n)
-		}
-		for i := range n {
-			square += (px[i*d+j] - mean) * (px[i*d+j] - mean) / float64(n)
-		}
+		mean, square := moments(px, d, j, rows)
 		if std := math.Sqrt(square); std > 1e-12*(1+math.Abs(mean)) {
 			for i := range n {
 				x[i*d+j] = (x[i*d+j] - mean) / std

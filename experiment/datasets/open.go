@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
 
 	"github.com/darrm/darrm/learn/data"
@@ -49,36 +49,40 @@ func realFiles(ctx context.Context, name, root string, seed uint64) (set Set, er
 // which is a function of its seed.
 func Inputs(ctx context.Context, name, root string, seed uint64) (map[string]string, error) {
 	set, err := realFiles(ctx, name, root, seed)
-	if errors.Is(err, fs.ErrNotExist) {
+	return inputs(err, false, func() (map[string]string, error) {
+		return map[string]string{filepath.Base(set.Source) + ", the records taken": Hash(set)}, nil
+	})
+}
+
+// inputs returns the hash of what was read, nil where the files are not there and need not be.
+func inputs(read error, need bool, hash func() (map[string]string, error)) (map[string]string, error) {
+	switch {
+	case errors.Is(read, fs.ErrNotExist) && !need:
 		return nil, nil
+	case read != nil:
+		return nil, read
 	}
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{filepath.Base(set.Source) + ", the records taken": Hash(set)}, nil
+	return hash()
 }
 
 // Hash returns the SHA-256 of a data set's numbers, the start's included, in hexadecimal:
 // the records of real files can be the same for two seeds that begin elsewhere.
 func Hash(set Set) string {
 	h := sha256.New()
-	var b []byte
-	add := func(numbers ...float64) {
-		b = b[:0]
-		for _, v := range numbers {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
-		h.Write(b)
-	}
 	for _, r := range []*data.Records{set.Private, set.Public} {
 		fmt.Fprintf(h, "%d %d %v\n", r.Len(), r.Dim(), r.HasResponses())
-		for i := range r.Len() {
-			add(r.Row(i)...)
-			add(r.Response(i))
-		}
+		hashRows(h, r)
 	}
-	add(set.Start...)
+	_ = binary.Write(h, binary.LittleEndian, set.Start) // a hash takes all
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hashRows adds the features and the response of each record to a hash.
+func hashRows(h io.Writer, r *data.Records) {
+	for i := range r.Len() {
+		_ = binary.Write(h, binary.LittleEndian, r.Row(i)) // a hash takes all
+		_ = binary.Write(h, binary.LittleEndian, r.Response(i))
+	}
 }
 
 // Label returns "real data" or "generated stand-in", which every picture and title of the set has.

@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -84,23 +83,12 @@ func PointInputs(ctx context.Context, name, root string, n int, seed uint64,
 		return nil, err
 	}
 	p, err := realPoints(ctx, name, root, n, seed)
-	if errors.Is(err, fs.ErrNotExist) && !need {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	h := sha256.New()
-	var b []byte
-	for i := range p.Len() {
-		b = b[:0]
-		for _, v := range p.Row(i) {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
-		h.Write(binary.LittleEndian.AppendUint64(b, math.Float64bits(p.Response(i))))
-	}
-	return map[string]string{filepath.Base(p.Source) +
-		", the points taken": hex.EncodeToString(h.Sum(nil))}, nil
+	return inputs(err, need, func() (map[string]string, error) {
+		h := sha256.New()
+		hashRows(h, p.Records)
+		return map[string]string{filepath.Base(p.Source) +
+			", the points taken": hex.EncodeToString(h.Sum(nil))}, nil
+	})
 }
 
 // checkPoints checks the name and the number of points.
@@ -194,13 +182,8 @@ func readIndoor(r io.Reader, n int, seed uint64) (*data.Records, error) {
 	for j := range stations {
 		names = append(names, fmt.Sprintf("WAP%03d", j+1))
 	}
-	var h header
 	var x, y []float64
-	err := eachRow(r, 0, func(row []string) (err error) {
-		if h == nil {
-			h, err = newHeader(row, names...)
-			return err
-		}
+	err := eachNamed(r, names, func(h header, row []string) error {
 		if len(y) == maxPoints {
 			return fmt.Errorf("more than %d rows", maxPoints)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/sketch/stream"
 )
 
@@ -98,7 +99,7 @@ func centred(p datasets.Points) (datasets.Points, []float64, error) {
 		}
 		all.response = append(all.response, p.Response(i))
 	}
-	records, err := newRecords(all, p.Dim())
+	records, err := data.NewRecords(all.rows, p.Dim(), all.x, all.response)
 	if err != nil {
 		return p, nil, err
 	}
@@ -282,7 +283,7 @@ func split(p datasets.Points, how string, clients int, root uint64) []client {
 		slices.SortStableFunc(order, byResponse)
 		return deal(p, equalParts(order, clients))
 	}
-	shuffle(&rng, order)
+	rng.Shuffle(order)
 	if how == splitIID {
 		return deal(p, equalParts(order, clients))
 	}
@@ -292,20 +293,12 @@ func split(p datasets.Points, how string, clients int, root uint64) []client {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	shuffle(&rng, numbers)
+	rng.Shuffle(numbers)
 	parts := make([][]int, clients)
 	for i := range parts {
 		parts[i] = slices.Concat(shards[numbers[2*i]], shards[numbers[2*i+1]])
 	}
 	return deal(p, parts)
-}
-
-// shuffle is Fisher-Yates from the end.
-func shuffle(rng *stream.Stream, a []int) {
-	for i := len(a) - 1; i > 0; i-- {
-		j := rng.Bound(uint64(i + 1))
-		a[i], a[j] = a[j], a[i]
-	}
 }
 
 func equalParts(order []int, parts int) [][]int {

@@ -13,7 +13,6 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/sketch"
 )
 
@@ -290,8 +289,4 @@ func follow(ctx context.Context, t task, e sketch.Compared, iterations int) (tra
 			append(out.Predicted, predicted), append(out.Loss, t.loss()), append(out.Rho, rho)
 	}
 	return out, nil
-}
-
-func newRecords(c client, d int) (*data.Records, error) {
-	return data.NewRecords(c.rows, d, c.x, c.response)
 }

@@ -136,6 +136,15 @@ func (s *Stream) AddFlipped(dst, src []float64) {
 	}
 }
 
+// Shuffle puts a into a random order by Fisher-Yates from the end: place i changes with place
+// Bound(i+1).
+func (s *Stream) Shuffle(a []int) {
+	for i := len(a) - 1; i > 0; i-- {
+		j := s.Bound(uint64(i + 1))
+		a[i], a[j] = a[j], a[i]
+	}
+}
+
 // Subset returns k distinct numbers below d, ascending, all sets equally likely: the first
 // k places of a Fisher-Yates shuffle, place a changing with place a + Bound(d-a).
 // 0 ≤ k ≤ d < 2³¹ is required. Memory is O(k) for small k, O(d) otherwise.
