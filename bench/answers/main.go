@@ -121,10 +121,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *checkout != "" {
 		return published(ctx, out, *checkout, chosen)
 	}
-	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Fprintf(out, "%s %s/%s, %d processors, LP solver %s, load before the runs %s\n\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), lp.Backend(),
-		strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+	fmt.Fprintf(out, "%s, %d processors, LP solver %s, load before the runs %s\n\n", peers.System(), runtime.NumCPU(),
+		lp.Backend(), peers.Load())
 	fmt.Fprintln(out, "| K, C, Q, ε, δ | law | agreement | stated | difference | no table is above | "+
 		"stated | ln δ left | prices | s | processor s | MiB |")
 	fmt.Fprintln(out, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,11 +14,9 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
-// shapeColors distinguish the shapes; dashes and the marker distinguish the values of Δ.
+// shapeColors distinguish the shapes; dashes distinguish the values of Δ.
 var shapeColors = map[string]color.Color{free: figure.Blue, monotone: figure.Vermillion}
 
 // line is one (shape, Δ) of the figure.
@@ -32,14 +31,10 @@ func (l line) name() string { return fmt.Sprintf("%s, Δ = %s", l.shape, num.Sho
 // lines groups the measurements in order of first appearance.
 func lines(list []measurement) []line {
 	var out []line
-	index := make(map[solveCase]int)
 	for _, m := range list {
-		key := solveCase{shape: m.shape, delta: m.delta}
-		i, ok := index[key]
-		if !ok {
-			i = len(out)
-			index[key] = i
-			out = append(out, line{shape: m.shape, delta: m.delta})
+		i := slices.IndexFunc(out, func(l line) bool { return l.shape == m.shape && l.delta == m.delta })
+		if i < 0 {
+			i, out = len(out), append(out, line{shape: m.shape, delta: m.delta})
 		}
 		out[i].points = append(out[i].points, plotter.XY{X: float64(m.k), Y: m.seconds})
 	}
@@ -49,42 +44,32 @@ func lines(list []measurement) []line {
 // drawFigure writes the figure as "svg" or "png": seconds against K, both axes
 // logarithmic.
 func drawFigure(w io.Writer, list []measurement, format string) error {
-	p := figure.New(fmt.Sprintf("darrm solve, whole process, m = %d, ε = %g", allowance, epsilon),
+	p := figure.NewChart(fmt.Sprintf("darrm solve, whole process, m = %d, ε = %g", allowance, epsilon),
 		"K, teachers", "seconds")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = plot.ConstantTicks(teacherTicks(list))
 	p.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks)
-	sheet := figure.Sheet{Charts: [][]*plot.Plot{{p}}}
 	for _, l := range lines(list) {
-		curve, marks, err := plotter.NewLinePoints(l.points)
-		if err != nil {
-			return fmt.Errorf("%s: %w", l.name(), err)
-		}
-		curve.LineStyle = figure.Line(shapeColors[l.shape])
-		marks.GlyphStyle = draw.GlyphStyle{Color: shapeColors[l.shape], Radius: vg.Points(3.5),
-			Shape: draw.CircleGlyph{}}
+		style := figure.Line(shapeColors[l.shape])
 		if l.delta == 0 {
-			curve.LineStyle = figure.Line(shapeColors[l.shape], 5, 3)
-			marks.Shape = draw.RingGlyph{}
+			style = figure.Line(shapeColors[l.shape], 5, 3)
 		}
-		p.Add(curve, marks)
-		sheet.Legend = append(sheet.Legend, figure.Entry{Name: l.name(), Line: curve.LineStyle,
-			Glyph: marks.GlyphStyle})
+		if err := p.Dots(l.name(), l.points, style); err != nil {
+			return err
+		}
 	}
 	// Whole decades.
 	p.Y.Min = math.Pow10(int(math.Floor(math.Log10(p.Y.Min))))
 	p.Y.Max = math.Pow10(int(math.Ceil(math.Log10(p.Y.Max))))
-	return sheet.Encode(w, format)
+	return p.Sheet().Encode(w, format)
 }
 
 // teacherTicks marks every K that was measured.
 func teacherTicks(list []measurement) []plot.Tick {
 	var ticks []plot.Tick
-	seen := make(map[int]bool)
 	for _, m := range list {
-		if !seen[m.k] {
-			seen[m.k] = true
-			ticks = append(ticks, plot.Tick{Value: float64(m.k), Label: strconv.Itoa(m.k)})
+		if tick := (plot.Tick{Value: float64(m.k), Label: strconv.Itoa(m.k)}); !slices.Contains(ticks, tick) {
+			ticks = append(ticks, tick)
 		}
 	}
 	return ticks

@@ -18,7 +18,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/darrm/darrm/bench/peers"
 )
@@ -77,9 +76,4 @@ func writeFile(path string, write func(io.Writer) error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// oneLine joins the lines of what `darrm version` prints.
-func oneLine(s string) string {
-	return strings.Join(strings.Split(strings.TrimSpace(s), "\n"), "; ")
 }

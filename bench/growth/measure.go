@@ -42,7 +42,7 @@ func versionOf(ctx context.Context, darrm string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s version: %w (build it with: make build)", darrm, err)
 	}
-	return oneLine(string(text)), nil
+	return strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "; "), nil
 }
 
 // fastest runs a case n times and reports the smallest time and the largest memory.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"strings"
 )
 
 // Main runs a measurement by the command line, until it ends or is interrupted, and ends the program with 1 after an
@@ -26,4 +28,13 @@ func End(name string, err error) {
 		fmt.Fprintln(os.Stderr, name+":", err)
 		os.Exit(1)
 	}
+}
+
+// System describes Go and the machine as far as its kind, for the head of a table.
+func System() string { return runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH }
+
+// Load returns how many programs wanted to run in the last minute, five and fifteen, where Linux tells.
+func Load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	return strings.Join(strings.Fields(string(text) + " ? ? ?")[:3], " ")
 }

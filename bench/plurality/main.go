@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -84,10 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		cases = []size{s}
 	}
-	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Fprintf(out, "%s %s/%s, %d processors, load before the runs %s\n\n", runtime.Version(),
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
-		strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+	fmt.Fprintf(out, "%s, %d processors, load before the runs %s\n\n", peers.System(), runtime.NumCPU(), peers.Load())
 	fmt.Fprintln(out, "| K, C, ε, μ | method | gap → seconds elapsed (of processors) | certified "+
 		"value | certified gap | s | processor s |")
 	fmt.Fprintln(out, "|---|---|---|---:|---:|---:|---:|")

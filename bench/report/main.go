@@ -24,6 +24,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/darrm/darrm/bench/peers"
 )
 
 var (
@@ -108,7 +110,7 @@ func run(ctx context.Context, command string) (result, error) {
 		return result{}, errors.New("it printed nothing")
 	}
 	return result{Command: command, Date: began.UTC().Format(time.DateOnly), Version: version(ctx),
-		Go: runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, Machine: machine(),
+		Go: peers.System(), Machine: machine(),
 		LoadBefore: before, LoadAfter: load(), Took: time.Since(began).Round(time.Second).String(),
 		Output: strings.Split(strings.TrimRight(out.String(), "\n"), "\n")}, nil
 }

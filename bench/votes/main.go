@@ -122,10 +122,8 @@ func measure(most, runs int, dir string, keep bool) error {
 	if err != nil {
 		return err
 	}
-	load, _ := os.ReadFile("/proc/loadavg") // Linux only
-	fmt.Printf("%s %s/%s, %s%d cores, load %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		strings.TrimSpace(string(version))+", ", runtime.NumCPU(),
-		strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+	fmt.Printf("%s, %s, %d cores, load %s\n", peers.System(), strings.TrimSpace(string(version)), runtime.NumCPU(),
+		peers.Load())
 	wrong := false
 	for n := 10_000; n <= most; n *= 10 {
 		if err := generateApart(dir, n); err != nil {
