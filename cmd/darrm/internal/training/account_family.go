@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/train"
@@ -96,6 +97,11 @@ func deliverPrices(c *cobra.Command, a *cli.App, numbers []int,
 // deliverEach prices each number of records by price, and prints a row of each behind its number.
 func deliverEach[T any](a *cli.App, numbers []int, header []string,
 	price func(n int) (priced T, cost accountant.Cost, row []string, err error)) error {
+	for _, n := range numbers { // before the first is priced
+		if err := check.Whole("number of records", n, 1, 0); err != nil {
+			return fmt.Errorf("n = %d: %w", n, err)
+		}
+	}
 	var all []T
 	t := terminal.TextTable{Header: append([]string{"n"}, header...)}
 	for _, n := range numbers {

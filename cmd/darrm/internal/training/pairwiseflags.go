@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cmd/darrm/internal/cli"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
@@ -94,6 +95,10 @@ func (f *pairwiseFlags) Check(c *cobra.Command) (err error) {
 		err = cli.Require(c, "radius", "eps", "delta")
 	} else {
 		err = f.promiseless(c)
+	}
+	if stopping := c.Flags().Lookup("stopping"); err == nil && stopping.Changed && pairwise.ByLosses(f.Method) {
+		err = check.Wantf("law of the number of runs", stopping.Value.String(), "left out for these candidates, each of which "+
+			"is then trained once: it needs Rényi divergences, and %s is priced by privacy losses", f.Method)
 	}
 	if err == nil {
 		f.loss, err = loss.ParsePair(f.Task)

@@ -293,7 +293,7 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 		Standin: records.standin, DataSet: records.name, Set: k.set,
 		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns,
 			Response: records.response, Intercept: f.common().intercept,
-			Preparation: records.preparation(), HoldOut: f.split(), Classes: f.classesOf(records),
+			Preparation: ruled(records.prepare), HoldOut: f.split(), Classes: f.classesOf(records),
 			Radius: f.common().Radius, Norm: model.NormName(f.dual())},
 	}
 }

@@ -83,11 +83,6 @@ type recordsRead struct {
 	n              int          // public figure of how many there are
 }
 
-// preparation returns the map for the model's file, nil where its columns say it all.
-func (r *recordsRead) preparation() *prepare.Map {
-	return ruled(r.prepare)
-}
-
 // ruled returns the map, nil where it has no rule.
 func ruled(m *prepare.Map) *prepare.Map {
 	if m == nil || m.Plain() {
