@@ -96,7 +96,7 @@ func (f *pairwiseFlags) Check(c *cobra.Command) (err error) {
 	} else {
 		err = f.promiseless(c)
 	}
-	if stopping := c.Flags().Lookup("stopping"); err == nil && stopping.Changed && pairwise.ByLosses(f.Method) {
+	if stopping := c.Flags().Lookup("stopping"); err == nil && stopping != nil && stopping.Changed && pairwise.ByLosses(f.Method) {
 		err = check.Wantf("law of the number of runs", stopping.Value.String(), "left out for these candidates, each of which "+
 			"is then trained once: it needs Rényi divergences, and %s is priced by privacy losses", f.Method)
 	}
