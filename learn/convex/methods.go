@@ -51,27 +51,27 @@ type Parameters struct {
 
 // catalogue lists the methods that New makes.
 var catalogue = train.Catalogue[Options]{
-	{Name: "phased-sgd", Make: func(o Options) (Method, error) {
+	{Name: "phased-sgd", Private: true, Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle,
 			StepFactor: o.StepFactor, Interval: o.Interval}, err
 	}},
-	{Name: "frank-wolfe", Make: func(o Options) (Method, error) {
+	{Name: "frank-wolfe", Private: true, Make: func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection,
 			Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing,
 			Interval: o.Interval}, err
 	}},
-	{Name: "poly-sfw", Make: func(o Options) (Method, error) {
+	{Name: "poly-sfw", Private: true, Make: func(o Options) (Method, error) {
 		set, err := o.polytope()
 		return PolySFW{Setting: o.Setting, Set: set, Batches: o.batches(), Noise: o.Noise,
 			Selection: o.Selection, Rule: o.Rule}, err
 	}},
-	{Name: "nsfw", Make: func(o Options) (Method, error) {
+	{Name: "nsfw", Private: true, Make: func(o Options) (Method, error) {
 		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise},
 			o.need(lpBalls)
 	}},
-	{Name: "proximally-guided", Make: func(o Options) (Method, error) {
+	{Name: "proximally-guided", Private: true, Make: func(o Options) (Method, error) {
 		ball, ok := o.Set.(geometry.LpBall)
 		if !ok {
 			return nil, o.needBall()
@@ -79,20 +79,20 @@ var catalogue = train.Catalogue[Options]{
 		return ProximallyGuided{Setting: o.Setting, Ball: ball.Radius(), Norm: ball.Norm(),
 			WeakConvexity: o.WeakConvexity, Rounds: o.Rounds, Steps: o.Steps}, nil
 	}},
-	{Name: "dp-sgd", Make: func(o Options) (Method, error) {
+	{Name: "dp-sgd", Private: true, Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize,
 			GradientNorm: o.GradientNorm, Lambda: o.Lambda, Average: o.Average, WeightBound: o.WeightBound}, err
 	}},
-	{Name: "sufficient-statistics", Make: func(o Options) (Method, error) {
+	{Name: "sufficient-statistics", Private: true, Make: func(o Options) (Method, error) {
 		return SufficientStatistics{Setting: o.Setting, Lambda: o.Lambda}, o.noSet()
 	}},
-	{Name: "output-perturbation", Make: func(o Options) (Method, error) {
+	{Name: "output-perturbation", Private: true, Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return OutputPerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
 			Smoothing: o.Smoothing}, err
 	}},
-	{Name: "objective-perturbation", Make: func(o Options) (Method, error) {
+	{Name: "objective-perturbation", Private: true, Make: func(o Options) (Method, error) {
 		ball, err := o.ball()
 		return ObjectivePerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball,
 			Smoothing: o.Smoothing}, err

@@ -31,29 +31,29 @@ type Parameters struct {
 
 // catalogue lists the methods that New makes.
 var catalogue = train.Catalogue[Options]{
-	{Name: "cyclic", Make: of(func(o Options) Method { return Cyclic{o.Setting, o.StepSize, o.whole()} })},
-	{Name: "one-pass", Make: of(func(o Options) Method { return OnePass{o.Setting, o.StepSize} })},
-	{Name: "minimised", Make: of(func(o Options) Method { return Minimised{o.Setting, o.StepSize, o.Noise} })},
-	{Name: "random-steps", Make: of(func(o Options) Method { return RandomSteps{o.Setting, o.StepSize, o.Noise} })},
-	{Name: "localized", Make: of(func(o Options) Method {
+	{Name: "cyclic", Private: true, Make: of(func(o Options) Method { return Cyclic{o.Setting, o.StepSize, o.whole()} })},
+	{Name: "one-pass", Private: true, Make: of(func(o Options) Method { return OnePass{o.Setting, o.StepSize} })},
+	{Name: "minimised", Private: true, Make: of(func(o Options) Method { return Minimised{o.Setting, o.StepSize, o.Noise} })},
+	{Name: "random-steps", Private: true, Make: of(func(o Options) Method { return RandomSteps{o.Setting, o.StepSize, o.Noise} })},
+	{Name: "localized", Private: true, Make: of(func(o Options) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
 	})},
-	{Name: "full-batch", Make: of(func(o Options) Method {
+	{Name: "full-batch", Private: true, Make: of(func(o Options) Method {
 		return FullBatch{o.Setting, o.StepSize, o.Passes, o.Noise}
 	})},
-	{Name: "sgd", Open: true, Make: of(func(o Options) Method { return o.sgd(Consecutive) })},
-	{Name: "online", Open: true, Make: of(func(o Options) Method { return o.sgd(InOrder) })},
-	{Name: "random-pairs", Open: true, Make: of(func(o Options) Method { return o.sgd(Fresh) })},
-	{Name: "localized-sgd", Open: true, Make: of(func(o Options) Method {
+	{Name: "sgd", Make: of(func(o Options) Method { return o.sgd(Consecutive) })},
+	{Name: "online", Make: of(func(o Options) Method { return o.sgd(InOrder) })},
+	{Name: "random-pairs", Make: of(func(o Options) Method { return o.sgd(Fresh) })},
+	{Name: "localized-sgd", Make: of(func(o Options) Method {
 		return LocalizedSGD{o.Setting, o.StepSize}
 	})},
-	{Name: "olp", Open: true, Make: of(func(o Options) Method {
+	{Name: "olp", Make: of(func(o Options) Method {
 		return OLP{o.Setting, o.schedule(), o.Buffer, o.whole()}
 	})},
-	{Name: "oam", Open: true, Make: of(func(o Options) Method {
+	{Name: "oam", Make: of(func(o Options) Method {
 		return OAM{o.Setting, o.StepSize, o.Buffer, o.whole()}
 	})},
-	{Name: "spauc", Open: true, Make: of(func(o Options) Method {
+	{Name: "spauc", Make: of(func(o Options) Method {
 		return SPAUC{o.Setting, o.schedule(), o.whole()}
 	})},
 }

@@ -22,9 +22,9 @@ type Method interface {
 
 // Named is a method that programs take by its name and options.
 type Named[O any] struct {
-	Name string
-	Open bool // it promises no privacy
-	Make func(o O) (Method, error)
+	Name    string
+	Private bool // its models may be released
+	Make    func(o O) (Method, error)
 }
 
 // Catalogue lists the methods of a package.
@@ -41,7 +41,7 @@ func (c Catalogue[O]) Names() []string {
 
 // Private reports whether models of the method of a name may be released.
 func (c Catalogue[O]) Private(name string) bool {
-	return slices.ContainsFunc(c, func(m Named[O]) bool { return m.Name == name && !m.Open })
+	return slices.ContainsFunc(c, func(m Named[O]) bool { return m.Name == name && m.Private })
 }
 
 // New returns the method of a name. It refuses options that the method does not have, rather
