@@ -42,7 +42,7 @@ func (s *fileStore) SecretPath() (string, error) { return s.path + SecretSuffix,
 func (s *fileStore) Create(_ context.Context, first func() ([]byte, error)) error {
 	if _, err := os.Lstat(s.path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = fmt.Errorf("%w, and is never replaced: it has what was spent, so charge all that is released "+
+			err = fmt.Errorf("%w, and is never replaced: it records what was spent, so charge every release "+
 				"about these people to it", fs.ErrExist) // Create names the place
 		}
 		return err

@@ -159,7 +159,7 @@ func (c Charge) Check(promise bool) error {
 	return err
 }
 
-// needsNone refuses what nothing but a ledger understands.
+// needsNone refuses parameters that have no use without a ledger.
 func (c Charge) needsNone() error {
 	for _, of := range []struct {
 		p     check.Parameter

@@ -14,7 +14,7 @@ type tree struct {
 	reach  int
 	leaves []leaf
 	atoms  []atom // of all leaves, one after the other
-	listed int    // atoms of all measures, where a node has the same ones more than once too
+	listed int    // atoms of all measures; of equal measures of a node, atoms has one
 	nodes  []node // the root first, then the nodes below its first child
 	widest int    // atoms of the largest measure or envelope
 }

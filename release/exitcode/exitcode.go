@@ -137,14 +137,14 @@ var hints = []Advice{
 		"teachers cast them anew and agree by chance, state --votes-cast-anew, which is not recorded. "+
 		"Equal votes reveal something about the teachers' data: keep this message for yourself"),
 	On(ledger.ErrExceeded, spent), On(ledger.ErrAnswers, spent),
-	On(ledger.ErrRolledBack, "an older copy forgets what was spent since: put back the newest ledger, or go on with "+
-		"a new one of what is certainly left"),
+	On(ledger.ErrRolledBack, "an older copy forgets what was spent since: put back the newest ledger, or continue "+
+		"with a new one that grants no more than is certainly left (docs/ledger.md)"),
 	On(ledger.ErrDraw, "give --draw another name for other votes"),
 }
 
 // spent is what can be done where a budget does not suffice.
-const spent = "darrm budget show says what is left, and darrm plan --ledger what it gives; what was released costs " +
-	"nothing more, so a student that learns from those labels answers further queries free of charge (docs/students.md)"
+const spent = "darrm budget show says what is left, and darrm plan --ledger what it pays for; what was released costs " +
+	"nothing more: a student that learns from released labels answers further queries free of charge (docs/students.md)"
 
 // On returns advice for errors that are target.
 func On(target error, text string) Advice {
