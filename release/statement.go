@@ -120,7 +120,7 @@ func sameBudget(a, b accountant.Cost, rest string) bool {
 }
 
 func shown(v reflect.Value) string {
-	if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+	if v.IsZero() && v.Kind() != reflect.Bool || v.Kind() == reflect.Slice && v.Len() == 0 {
 		return "not stated"
 	}
 	if v.Kind() == reflect.Pointer {
