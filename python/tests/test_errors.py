@@ -67,7 +67,8 @@ class Kinds(unittest.TestCase):
     def test_budget(self):
         ledger = self.ledger(eps=2)
         darrm.aggregate(VOTES, ledger=ledger, request_id="one", **PROMISE)
-        self.fails(darrm.BudgetError, 7, lambda: darrm.aggregate(VOTES, ledger=ledger, request_id="two", **PROMISE))
+        self.fails(darrm.BudgetError, 7, lambda: darrm.aggregate(VOTES, ledger=ledger, request_id="two", **PROMISE),
+                   "darrm budget show")
 
     def test_ledger(self):
         ledger = self.ledger()
